@@ -17,8 +17,10 @@ const (
 	OpOverview   Op = "overview"   // OverviewRequest → Overview
 	OpTimeline   Op = "timeline"   // TimelineRequest → Timeline
 	OpInstant    Op = "instant"    // InstantRequest → InstantDetail
+	OpCommits    Op = "commits"    // CommitsRequest → Commits
 	OpPartitions Op = "partitions" // PartitionsRequest → Partitions
 	OpFiles      Op = "files"      // FilesRequest → Files (file groups and slices of partitions)
+	OpSlices     Op = "slices"     // SlicesRequest → Slices (the file-system view, as Hudi's own view answers)
 	OpBlocks     Op = "blocks"     // BlocksRequest → Blocks (the log files of one slice, or one file)
 	OpBlock      Op = "block"      // BlockRequest → BlockDetail
 	OpBytes      Op = "bytes"      // BytesRequest → Bytes
@@ -249,6 +251,34 @@ type WriteStat struct {
 	Bytes      int64  `json:"bytes"`
 }
 
+// CommitsRequest asks for the commit metadata of all completed commits, delta commits and replace
+// commits of the active timeline.
+type CommitsRequest struct{ Table }
+
+// Commits maps the file name of a completed instant to its commit metadata, as Hudi's own JSON.
+type Commits map[string]json.RawMessage
+
+// SlicesRequest asks for the file-system view of the whole table, over a listing of the storage and
+// the completed commits.
+type SlicesRequest struct{ Table }
+
+// Slices is the file-system view by partition.
+type Slices struct {
+	// LatestCompletedWrite is the instant up to which merged slices are built.
+	LatestCompletedWrite string                     `json:"latest_completed_write"`
+	Partitions           map[string]SlicesPartition `json:"partitions"`
+	PendingCompaction    json.RawMessage            `json:"pending_compaction_operations"`
+}
+
+// SlicesPartition is the view of one partition.
+type SlicesPartition struct {
+	LatestFileSlices       json.RawMessage `json:"latest_file_slices"`
+	LatestMergedFileSlices json.RawMessage `json:"latest_merged_file_slices_before_or_on"`
+	LatestBaseFiles        []string        `json:"latest_base_files"`
+	AllFileGroups          json.RawMessage `json:"all_file_groups"`
+	ReplacedFileGroups     json.RawMessage `json:"replaced_file_groups"`
+}
+
 // PartitionsRequest asks for the partition paths.
 type PartitionsRequest struct{ Table }
 
@@ -328,6 +358,8 @@ type BlocksRequest struct {
 	Partition   string `json:"partition,omitempty"`
 	FileID      string `json:"file_id,omitempty"`
 	BaseInstant string `json:"base_instant,omitempty"`
+	// All asks for every log file of the table, each by itself and without fates.
+	All bool `json:"all,omitempty"`
 }
 
 // Blocks is the answer: log files in merge order, and what a snapshot scan does with each block.
@@ -369,8 +401,9 @@ type Block struct {
 	// Type is Hudi's name: AVRO_DATA_BLOCK, DELETE_BLOCK, COMMAND_BLOCK, CORRUPT_BLOCK, …
 	Type    string `json:"type"`
 	Instant string `json:"instant,omitempty"`
-	// Target is the instant that a rollback command rolls back.
-	Target string `json:"target,omitempty"`
+	// Target is the instant that a rollback command rolls back; Command its name (ROLLBACK_BLOCK).
+	Target  string `json:"target,omitempty"`
+	Command string `json:"command,omitempty"`
 	// Records is the count of data or delete records, -1 when not read.
 	Records int64 `json:"records"`
 	// Header and Footer entries in the order they are stored.
@@ -426,6 +459,8 @@ type BlockDetail struct {
 	Spans   []Span         `json:"spans,omitempty"`
 	Deletes []DeleteRecord `json:"deletes,omitempty"`
 	Total   int64          `json:"total"`
+	// Keys of the records, when they have a record key.
+	Keys []string `json:"keys,omitempty"`
 	// Positions of the records in the base file (RECORD_POSITIONS), if the header has them.
 	Positions []uint64 `json:"positions,omitempty"`
 	// Fault says why the content could not be decoded.

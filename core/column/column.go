@@ -45,3 +45,9 @@ type Batch struct {
 	Len     int
 	Columns []*Vector
 }
+
+// Row is one record of a batch.
+type Row struct {
+	Batch *Batch
+	Index int
+}

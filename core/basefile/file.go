@@ -1,0 +1,233 @@
+package basefile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/parquet-go/parquet-go"
+
+	"hudiscope/core/column"
+	"hudiscope/core/corrupt"
+	"hudiscope/core/schema"
+	"hudiscope/core/storage"
+)
+
+// File is an open Parquet base file. Opening reads the footer only and proves nothing about
+// the pages.
+type File struct {
+	path string
+	obj  storage.Object
+	size int64
+	pf   *parquet.File
+	root *node
+}
+
+// Open reads the footer. The object stays the caller's to close, after the last read.
+// path is for errors.
+func Open(ctx context.Context, obj storage.Object, path string) (f *File, err error) {
+	size, err := obj.Size(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if size < 12 {
+		return nil, &corrupt.Error{File: path, Offset: 0, Part: "Parquet file", Want: "at least 12 bytes", Got: fmt.Sprintf("%d bytes", size),
+			Try: "The file was not written to its end; look in the timeline whether its instant is completed."}
+	}
+	f = &File{path: path, obj: obj, size: size}
+	defer f.guard("footer", &err)
+	var tail [8]byte
+	if err := storage.ReadFull(ctx, obj, tail[:], size-8); err != nil {
+		return nil, err
+	}
+	if string(tail[4:]) != "PAR1" {
+		want := `"PAR1"`
+		if string(tail[4:]) == "PARE" {
+			return nil, &corrupt.Error{File: path, Offset: size - 4, Part: "Parquet magic", Want: want, Got: "an encrypted footer (PARE)", Try: "Encrypted base files can't be read."}
+		}
+		return nil, &corrupt.Error{File: path, Offset: size - 4, Part: "Parquet magic", Want: want, Got: fmt.Sprintf("%q", tail[4:]), Try: "The file is cut or is no Parquet file."}
+	}
+	foot := int64(tail[0]) | int64(tail[1])<<8 | int64(tail[2])<<16 | int64(tail[3])<<24
+	if foot > size-12 {
+		return nil, &corrupt.Error{File: path, Offset: size - 8, Part: "Parquet footer length", Want: fmt.Sprintf("at most %d", size-12), Got: fmt.Sprint(foot)}
+	}
+	f.pf, err = parquet.OpenFile(storage.ReaderAt(ctx, obj), size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.SkipMagicBytes(true))
+	if err != nil {
+		return nil, f.damaged("footer", err)
+	}
+	f.root, err = buildSchema(f.pf.Metadata().Schema)
+	if err != nil {
+		return nil, f.damaged("footer schema", err)
+	}
+	return f, nil
+}
+
+// Type is the record type of the file.
+func (f *File) Type() *schema.Type { return f.root.typ }
+
+// NumRows is the row count that the footer tells.
+func (f *File) NumRows() int64 { return f.pf.NumRows() }
+
+// Lookup returns a key of the footer's key-value metadata ("parquet.avro.schema", Hudi's bloom filter, …).
+func (f *File) Lookup(key string) (string, bool) { return f.pf.Lookup(key) }
+
+// BatchRows is how many rows a batch has at most.
+const BatchRows = 4096
+
+// Batches reads the rows in file order, in batches of at most BatchRows. want chooses top-level
+// columns (nil = all); the others are nil in the batches and not read. The sequence is
+// single-use and stops after the first error.
+func (f *File) Batches(ctx context.Context, want func(field string) bool) iter.Seq2[*column.Batch, error] {
+	return func(yield func(*column.Batch, error) bool) {
+		var rows int64
+		for g, rg := range f.pf.RowGroups() {
+			more, n, err := f.rowGroup(ctx, g, rg, want, yield)
+			rows += n
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !more {
+				return
+			}
+		}
+		if rows != f.pf.NumRows() {
+			yield(nil, f.damaged("row groups", fmt.Errorf("%d rows promised, %d found", f.pf.NumRows(), rows)))
+		}
+	}
+}
+
+// rowGroup reads one row group; more is false when the consumer has stopped.
+func (f *File) rowGroup(ctx context.Context, g int, rg parquet.RowGroup, want func(string) bool, yield func(*column.Batch, error) bool) (more bool, rows int64, err error) {
+	streams, err := f.openStreams(ctx, rg, want)
+	defer func() {
+		for _, s := range streams {
+			s.pages.Close()
+		}
+	}()
+	if err != nil {
+		return false, 0, f.damaged(fmt.Sprintf("row group %d", g), err)
+	}
+	for left := rg.NumRows(); left > 0; {
+		if err := ctx.Err(); err != nil {
+			return false, rows, err
+		}
+		n := int(min(left, BatchRows))
+		b, err := f.batch(ctx, streams, n, want)
+		if err != nil {
+			if ctx.Err() != nil {
+				return false, rows, ctx.Err()
+			}
+			return false, rows, f.damaged(fmt.Sprintf("row group %d, rows from %d", g, rows), err)
+		}
+		if !yield(b, nil) {
+			return false, rows, nil
+		}
+		rows += int64(n)
+		left -= int64(n)
+	}
+	return true, rows, nil
+}
+
+func (f *File) openStreams(ctx context.Context, rg parquet.RowGroup, want func(string) bool) (streams []*leafStream, err error) {
+	defer f.guard("column chunks", &err)
+	chunks := rg.ColumnChunks()
+	for i, n := range f.root.kids {
+		if want != nil && !want(f.root.typ.Fields[i].Name) {
+			continue
+		}
+		for _, l := range leaves(n, nil) {
+			if l.leaf >= len(chunks) {
+				return streams, fmt.Errorf("the schema has more columns than the row group")
+			}
+			chunk := chunks[l.leaf]
+			var pages parquet.Pages
+			// The file was opened with the context of Open; a read uses that of its own call.
+			if fc, ok := chunk.(*parquet.FileColumnChunk); ok {
+				pages = fc.PagesFrom(storage.ReaderAt(ctx, f.obj))
+			} else {
+				pages = chunk.Pages()
+			}
+			streams = append(streams, &leafStream{n: l, pages: pages, vals: column.New(valueType(l), 0)})
+		}
+	}
+	return streams, nil
+}
+
+func leaves(n *node, out []*node) []*node {
+	if n.leaf >= 0 {
+		return append(out, n)
+	}
+	for _, k := range n.kids {
+		out = leaves(k, out)
+	}
+	return out
+}
+
+func (f *File) batch(ctx context.Context, streams []*leafStream, n int, want func(string) bool) (b *column.Batch, err error) {
+	defer f.guard("pages", &err)
+	spans := make(map[int]span, len(streams))
+	for _, s := range streams {
+		if err := s.fill(n); err != nil {
+			return nil, fmt.Errorf("column %q: %w", f.columnPath(s.n), err)
+		}
+		sp, err := s.take(n)
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", f.columnPath(s.n), err)
+		}
+		spans[s.n.leaf] = sp
+	}
+	b = &column.Batch{Type: f.root.typ, Len: n, Columns: make([]*column.Vector, len(f.root.kids))}
+	for i, k := range f.root.kids {
+		name := f.root.typ.Fields[i].Name
+		if want != nil && !want(name) {
+			continue
+		}
+		v, err := assemble(k, spans, n)
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", name, err)
+		}
+		b.Columns[i] = v
+	}
+	for _, s := range streams {
+		s.drop(spans[s.n.leaf])
+	}
+	return b, nil
+}
+
+func (f *File) columnPath(n *node) string {
+	paths := f.pf.Schema().Columns()
+	if n.leaf < len(paths) {
+		out := ""
+		for i, p := range paths[n.leaf] {
+			if i > 0 {
+				out += "."
+			}
+			out += p
+		}
+		return out
+	}
+	return fmt.Sprint(n.leaf)
+}
+
+// damaged wraps a decoding error; errors of the storage and of cancellation pass unchanged.
+func (f *File) damaged(part string, err error) error {
+	var fault *storage.Fault
+	var ce *corrupt.Error
+	if errors.As(err, &fault) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if errors.As(err, &ce) {
+		return corrupt.InFile(err, f.path)
+	}
+	return &corrupt.Error{File: f.path, Offset: corrupt.Unknown, Part: "Parquet " + part, Err: err}
+}
+
+// guard turns a panic of the Parquet library, which some damaged files cause, into an error.
+func (f *File) guard(part string, err *error) {
+	if r := recover(); r != nil {
+		*err = &corrupt.Error{File: f.path, Offset: corrupt.Unknown, Part: "Parquet " + part, Err: fmt.Errorf("%v", r),
+			Try: "The file is damaged; the other files of the table can still be read."}
+	}
+}

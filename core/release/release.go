@@ -1,0 +1,111 @@
+// Package release is the table of what Hudi releases do differently when they read: one row
+// per difference, chosen by release, instead of conditions spread over the readers.
+//
+// Source: spec log-format.md sections 11 and 12, record-merging.md sections 2 and 6, and the
+// gold answers of 0.15.0 tables read by 1.2.0.
+package release
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Scanner is the way a release walks the log blocks of a slice.
+type Scanner uint8
+
+// The scanners.
+const (
+	// ScanTop: a rollback reaches only the blocks on top of the queue (0.12 and earlier).
+	ScanTop Scanner = iota
+	// ScanV1: one pass; a rollback reaches every earlier block; the scan stops at the first block
+	// later than the query instant, command blocks included (0.13 to 0.15).
+	ScanV1
+	// Scan1x: two passes, log compaction in place, later blocks skipped, commands always apply.
+	Scan1x
+)
+
+// Rules are the read rules of one release.
+type Rules struct {
+	// Version as asked for; "" is the right answer, which follows the newest release.
+	Version string
+	Scanner Scanner
+	// Payloads is true where versions are merged by payload classes (preCombine among log records)
+	// and not by record mergers.
+	Payloads bool
+	// Note tells where this release is known to be wrong.
+	Note string
+}
+
+// Default is the release whose rules are the right answer.
+const Default = "1.2.0"
+
+// table is the table of differences: the rules of a release are those of the last row at or before it.
+var table = []struct {
+	from  [3]int
+	rules Rules
+}{
+	{[3]int{0, 0, 0}, Rules{Scanner: ScanTop, Payloads: true,
+		Note: "Up to 0.12 a rollback block only reaches the blocks directly before it."}},
+	{[3]int{0, 13, 0}, Rules{Scanner: ScanV1, Payloads: true,
+		Note: "0.13 to 0.15 stop reading a slice at the first block that is later than the query instant, a rollback block included: newer committed rows behind it are not seen."}},
+	{[3]int{1, 0, 0}, Rules{Scanner: Scan1x}},
+}
+
+// For returns the rules of a release: "" or "default" (the right answer), "fixed" (the same:
+// right also where the newest release is known to be wrong), or a version such as "0.15.0".
+func For(version string) (Rules, error) {
+	want := version
+	switch strings.ToLower(version) {
+	case "", "default", "fixed":
+		want = Default
+	}
+	v, err := parse(want)
+	if err != nil {
+		return Rules{}, err
+	}
+	r := table[0].rules
+	for _, row := range table {
+		if !less(v, row.from) {
+			r = row.rules
+		}
+	}
+	r.Version = version
+	return r, nil
+}
+
+// Name is the release for people.
+func (r Rules) Name() string {
+	if r.Version == "" || r.Version == "default" {
+		return "Hudi " + Default
+	}
+	if r.Version == "fixed" {
+		return "the right answer"
+	}
+	return "Hudi " + r.Version
+}
+
+func parse(s string) (v [3]int, err error) {
+	parts := strings.SplitN(strings.TrimPrefix(s, "v"), ".", 3)
+	for i, p := range parts {
+		p, _, _ = strings.Cut(p, "-")
+		n, err := strconv.Atoi(p)
+		if err != nil || n < 0 {
+			return v, fmt.Errorf("%q is no Hudi release; give one such as 0.15.0 or 1.2.0", s)
+		}
+		v[i] = n
+	}
+	if v[0] > 1 || v[0] == 1 && v[1] > 2 {
+		return v, fmt.Errorf("Hudi %s is newer than what is known here (%s)", s, Default)
+	}
+	return v, nil
+}
+
+func less(a, b [3]int) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return a[i] < b[i]
+		}
+	}
+	return false
+}
