@@ -262,22 +262,13 @@ type Commits map[string]json.RawMessage
 // the completed commits.
 type SlicesRequest struct{ Table }
 
-// Slices is the file-system view by partition.
-type Slices struct {
-	// LatestCompletedWrite is the instant up to which merged slices are built.
-	LatestCompletedWrite string                     `json:"latest_completed_write"`
-	Partitions           map[string]SlicesPartition `json:"partitions"`
-	PendingCompaction    json.RawMessage            `json:"pending_compaction_operations"`
-}
+// Slices is the file-system view as JSON: latest_completed_write, pending_compaction_operations, and by
+// partition latest_file_slices, latest_merged_file_slices_before_or_on, latest_base_files,
+// all_file_groups and replaced_file_groups, as Hudi's own view answers.
+type Slices json.RawMessage
 
-// SlicesPartition is the view of one partition.
-type SlicesPartition struct {
-	LatestFileSlices       json.RawMessage `json:"latest_file_slices"`
-	LatestMergedFileSlices json.RawMessage `json:"latest_merged_file_slices_before_or_on"`
-	LatestBaseFiles        []string        `json:"latest_base_files"`
-	AllFileGroups          json.RawMessage `json:"all_file_groups"`
-	ReplacedFileGroups     json.RawMessage `json:"replaced_file_groups"`
-}
+// MarshalJSON returns the JSON itself.
+func (s Slices) MarshalJSON() ([]byte, error) { return json.RawMessage(s).MarshalJSON() }
 
 // PartitionsRequest asks for the partition paths.
 type PartitionsRequest struct{ Table }

@@ -1,0 +1,193 @@
+// Command hudiscope reads Apache Hudi tables: their timeline, file slices, log blocks and rows.
+//
+// TABLE is a directory, a .zip of one, an http(s) URL of one, a single log file, or a JSON bundle
+// of presigned URLs. Run "hudiscope help" for the commands.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"hudiscope/core/api"
+	"hudiscope/core/explorer"
+	"hudiscope/fsadapter"
+)
+
+// Exit statuses.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+type command struct {
+	name, usage, about string
+	run                func(ctx context.Context, env *environment, args []string) error
+}
+
+// environment is what a command works with.
+type environment struct {
+	svc    *explorer.Service
+	stdout io.Writer
+	stderr io.Writer
+	flags  flags
+}
+
+// flags are the options that most commands share.
+type flags struct {
+	json    bool
+	format  string
+	hudi    string
+	options optionMap
+	limit   int64
+	dir     string
+	addr    string
+	cors    string
+}
+
+// optionMap collects -o KEY=VALUE.
+type optionMap map[string]string
+
+func (o optionMap) String() string { return "" }
+
+func (o optionMap) Set(s string) error {
+	k, v, ok := strings.Cut(s, "=")
+	if !ok || k == "" {
+		return fmt.Errorf("want KEY=VALUE, got %q", s)
+	}
+	o[k] = v
+	return nil
+}
+
+var commands = []command{
+	{"serve", "serve [TABLE…]", "serve the explorer (and tables, same-origin) on http://localhost:8080", runServe},
+	{"overview", "overview TABLE", "say what the table is and whether all of it can be read", runOverview},
+	{"config", "config TABLE", "print hoodie.properties", runConfig},
+	{"timeline", "timeline TABLE", "list the instants", runTimeline},
+	{"commits", "commits TABLE", "print the metadata of completed commits", runCommits},
+	{"instant", "instant TABLE INSTANT", "print everything an instant's files say", runInstant},
+	{"slices", "slices TABLE", "list partitions, file groups and file slices", runSlices},
+	{"blocks", "blocks TABLE [LOGFILE]", "list every block of every log file", runBlocks},
+	{"schema", "schema TABLE", "print the table schema (Avro)", runSchema},
+	{"rows", "rows TABLE", "print the rows a query reads", runRows},
+	{"metadata", "metadata TABLE", "print the records of the metadata table", notYet("metadata", "Reading the metadata table's records is not built yet.")},
+	{"stream", "stream TABLE", "print what Flink's streaming read gives", notYet("stream", "Flink's streaming read is not built yet.")},
+	{"splits", "splits TABLE", "print the splits a read is planned in", notYet("splits", "Planning splits is not built yet.")},
+}
+
+func notYet(name, why string) func(context.Context, *environment, []string) error {
+	return func(context.Context, *environment, []string) error {
+		return &api.Fault{Kind: "unsupported", Message: "hudiscope " + name + ": " + why, Offset: -1}
+	}
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is main without the process: it returns the exit status.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
+		usage(stdout)
+		if len(args) == 0 {
+			return exitUsage
+		}
+		return exitOK
+	}
+	var cmd *command
+	for i := range commands {
+		if commands[i].name == args[0] {
+			cmd = &commands[i]
+		}
+	}
+	if cmd == nil {
+		fmt.Fprintf(stderr, "hudiscope: there is no command %q\n", args[0])
+		usage(stderr)
+		return exitUsage
+	}
+	env := &environment{stdout: stdout, stderr: stderr, flags: flags{options: optionMap{}}}
+	env.svc = explorer.New(fsadapter.Open, explorer.Options{})
+	fs := flag.NewFlagSet(cmd.name, flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	fs.Usage = func() {
+		fmt.Fprintf(stderr, "usage: hudiscope %s [flags]\n%s\n", cmd.usage, cmd.about)
+		fs.PrintDefaults()
+	}
+	fs.BoolVar(&env.flags.json, "json", false, "print JSON")
+	fs.StringVar(&env.flags.format, "format", "", "rows: jsonl, csv or table (default table)")
+	fs.StringVar(&env.flags.hudi, "hudi", "", "read by the rules of this Hudi `release` (default: the right answer)")
+	fs.Var(env.flags.options, "o", "an engine's read option, `KEY=VALUE`; repeatable")
+	fs.Int64Var(&env.flags.limit, "limit", 0, "rows: print at most this many (0 = all)")
+	if cmd.name == "serve" {
+		fs.StringVar(&env.flags.addr, "addr", "localhost:8080", "listen on this `address`")
+		fs.StringVar(&env.flags.dir, "app", "", "serve the app from this `directory` instead of the one built in")
+		fs.StringVar(&env.flags.cors, "cors", "", "allow pages of this `origin` to read the tables (off by default)")
+	}
+	rest, err := parse(fs, args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		return exitOK
+	}
+	if err != nil {
+		return exitUsage
+	}
+	if err := cmd.run(ctx, env, rest); err != nil {
+		var u usageError
+		if errors.As(err, &u) {
+			fmt.Fprintf(stderr, "hudiscope %s: %s\nusage: hudiscope %s\n", cmd.name, string(u), cmd.usage)
+			return exitUsage
+		}
+		f := explorer.ToFault(err)
+		fmt.Fprintf(stderr, "hudiscope: %s\n", f.Error())
+		return exitFailed
+	}
+	return exitOK
+}
+
+// parse takes flags before and after the positional arguments.
+func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
+	for {
+		if err := fs.Parse(args); err != nil {
+			return nil, err
+		}
+		args = fs.Args()
+		if len(args) == 0 {
+			return rest, nil
+		}
+		rest = append(rest, args[0])
+		args = args[1:]
+	}
+}
+
+// usageError is a mistake in the command line.
+type usageError string
+
+func (u usageError) Error() string { return string(u) }
+
+func usage(w io.Writer) {
+	fmt.Fprint(w, "hudiscope: open any Apache Hudi table and see what is really in it\n\nusage: hudiscope COMMAND TABLE [flags]\n\n"+
+		"TABLE is a directory, a .zip of one, an http(s) URL, a single log file, or a JSON bundle of presigned URLs.\n\n")
+	for _, c := range commands {
+		fmt.Fprintf(w, "  %-22s %s\n", c.usage, c.about)
+	}
+	fmt.Fprint(w, "\nflags: --json, --format jsonl|csv|table, --hudi RELEASE, -o KEY=VALUE, --limit N\n")
+}
+
+// table returns the table argument of a request, and checks the count of arguments.
+func (e *environment) table(args []string, most int) (api.Table, error) {
+	if len(args) == 0 {
+		return api.Table{}, usageError("which TABLE?")
+	}
+	if len(args) > most {
+		return api.Table{}, usageError(fmt.Sprintf("unexpected argument %q", args[most]))
+	}
+	return api.Table{Location: args[0], Hudi: e.flags.hudi}, nil
+}

@@ -1,0 +1,386 @@
+package explorer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"sort"
+	"strings"
+
+	"hudiscope/core/api"
+	"hudiscope/core/filegroup"
+	"hudiscope/core/groupreader"
+	"hudiscope/core/logfile"
+	"hudiscope/core/logscan"
+	"hudiscope/core/schema"
+	"hudiscope/core/storage"
+)
+
+// Blocks lists the blocks of log files, and what a snapshot scan does with each of them.
+func (s *Service) Blocks(ctx context.Context, req api.BlocksRequest) (*api.Blocks, error) {
+	h, err := s.open(ctx, req.Table)
+	if err != nil {
+		return nil, err
+	}
+	if h.fault != nil {
+		return nil, h.fault
+	}
+	if h.table == nil {
+		return h.scanFiles(ctx, []string{h.single}, logscan.Options{})
+	}
+	if req.All {
+		return h.allBlocks(ctx)
+	}
+	if req.File != "" {
+		if !safePath(req.File) {
+			return nil, invalid("%q is not a path inside the table.", req.File)
+		}
+		if _, ok := logfile.ParseName(path.Base(req.File)); !ok {
+			return nil, invalid("%s is no log file by its name.", req.File)
+		}
+		// A log file is understood in its slice: a rollback may lie in a later file.
+		if h.inData(req.File) {
+			v, err := h.view(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if slice := sliceOfFile(v, req.File); slice != nil {
+				a, err := h.scanSlice(ctx, v, slice)
+				if err != nil {
+					return nil, err
+				}
+				for _, f := range a.Files {
+					if f.File.Path == req.File {
+						a.Files = []api.LogFile{f}
+						return a, nil
+					}
+				}
+			}
+		}
+		return h.scanFiles(ctx, []string{req.File}, logscan.Options{})
+	}
+	v, err := h.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g := v.Group(req.Partition, req.FileID)
+	if g == nil {
+		return nil, &api.Fault{Kind: "not found", Offset: -1, Message: fmt.Sprintf("There is no file group %s in partition %q.", req.FileID, req.Partition), Try: "Choose one in the Files view."}
+	}
+	if req.BaseInstant == "" {
+		m := v.MergedSliceBeforeOrOn(g, v.Latest)
+		if m == nil {
+			return nil, &api.Fault{Kind: "not found", Offset: -1, Message: "The file group has no committed slice."}
+		}
+		return h.scanSlice(ctx, v, m)
+	}
+	for _, sl := range g.Slices {
+		if sl.BaseInstant == req.BaseInstant {
+			return h.scanSlice(ctx, v, sl)
+		}
+	}
+	return nil, &api.Fault{Kind: "not found", Offset: -1, Message: fmt.Sprintf("The file group has no slice of %s.", req.BaseInstant), Try: "It may have been cleaned since; reload the table."}
+}
+
+// inData reports whether a path lies outside the .hoodie folder.
+func (h *handle) inData(file string) bool {
+	return !strings.HasPrefix(file, h.table.Config.MetaPath()+"/")
+}
+
+func sliceOfFile(v *filegroup.View, file string) *filegroup.Slice {
+	dir, _ := path.Split(file)
+	p := v.Partition(strings.TrimSuffix(dir, "/"))
+	if p == nil {
+		return nil
+	}
+	for _, g := range p.Groups {
+		for _, s := range g.Slices {
+			for i := range s.Logs {
+				if s.Logs[i].Path == file {
+					return s
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// scanSlice scans the logs of a slice as a snapshot does.
+func (h *handle) scanSlice(ctx context.Context, v *filegroup.View, s *filegroup.Slice) (*api.Blocks, error) {
+	g := v.Group(s.Partition, s.FileID)
+	var paths []string
+	files := map[string]api.File{}
+	for i := range s.Logs {
+		l := &s.Logs[i]
+		state, why := v.LogState(g, s, l)
+		files[l.Path] = api.File{Name: l.File, Path: l.Path, Size: l.Size, Instant: l.Instant, State: string(state), Why: why}
+		paths = append(paths, l.Path)
+	}
+	o := h.table.ScanOptions(v.Timeline, v.Latest)
+	// From version 8 on the view leaves out files of uncommitted instants; here they are shown, so
+	// the blocks themselves are checked.
+	o.CheckCommitted = true
+	a, err := h.scanFiles(ctx, paths, o)
+	if err != nil {
+		return nil, err
+	}
+	for i := range a.Files {
+		if f, ok := files[a.Files[i].File.Path]; ok {
+			a.Files[i].File = f
+		}
+	}
+	a.MaxInstant, a.Rules = v.Latest, h.table.Rules.Name()
+	return a, nil
+}
+
+// allBlocks lists the log files of the whole table, slice by slice.
+func (h *handle) allBlocks(ctx context.Context) (*api.Blocks, error) {
+	v, err := h.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.Blocks{Files: []api.LogFile{}, MaxInstant: v.Latest, Rules: h.table.Rules.Name()}
+	for _, p := range v.Partitions {
+		for _, g := range p.Groups {
+			for _, s := range g.Slices {
+				if len(s.Logs) == 0 {
+					continue
+				}
+				a, err := h.scanSlice(ctx, v, s)
+				if err != nil {
+					return nil, err
+				}
+				out.Files = append(out.Files, a.Files...)
+				out.Counters.LogFiles += a.Counters.LogFiles
+				out.Counters.Blocks += a.Counters.Blocks
+				out.Counters.Records += a.Counters.Records
+				out.Counters.Rollbacks += a.Counters.Rollbacks
+				out.Counters.CorruptBlocks += a.Counters.CorruptBlocks
+				h.progress(ctx, api.Progress{Phase: "Reading block headers", Done: int64(len(out.Files)), Unit: "log files"})
+			}
+		}
+	}
+	sort.SliceStable(out.Files, func(i, j int) bool { return out.Files[i].File.Path < out.Files[j].File.Path })
+	return out, nil
+}
+
+// scanFiles reads the headers of log files and the fate of each block.
+func (h *handle) scanFiles(ctx context.Context, paths []string, o logscan.Options) (*api.Blocks, error) {
+	files := make([]logscan.File, len(paths))
+	for i, p := range paths {
+		name, ok := logfile.ParseName(path.Base(p))
+		if !ok {
+			return nil, invalid("%s is no log file by its name.", p)
+		}
+		obj, err := h.src.Open(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		defer obj.Close()
+		files[i] = logscan.File{Name: name, Reader: logfile.Open(obj, p)}
+	}
+	a := &api.Blocks{Files: make([]api.LogFile, len(paths)), Rules: "Hudi 1.2.0"}
+	res, scanErr := logscan.Scan(ctx, files, o)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	var sf *storage.Fault
+	if errors.As(scanErr, &sf) {
+		return nil, scanErr
+	}
+	fates := map[logscan.Ref]*logscan.Fate{}
+	if res != nil {
+		byPlace := map[[2]int]*logscan.Fate{}
+		for i := range res.Fates {
+			f := &res.Fates[i]
+			fates[f.Ref] = f
+			byPlace[[2]int{f.File, f.Block.Index}] = f
+		}
+		c := res.Counters
+		a.Counters = api.Counters{LogFiles: c.LogFiles, Blocks: c.LogBlocks, Rollbacks: c.Rollbacks, CorruptBlocks: c.CorruptBlocks}
+		for i := range paths {
+			if err := h.fileBlocks(ctx, files[i].Reader, i, paths, &a.Files[i], byPlace); err != nil {
+				return nil, err
+			}
+			for _, b := range a.Files[i].Blocks {
+				if b.Fate == string(logscan.Merged) && b.Records > 0 {
+					a.Counters.Records += b.Records
+				}
+			}
+		}
+	}
+	return a, nil
+}
+
+// fileBlocks lists the blocks of one file in file order.
+func (h *handle) fileBlocks(ctx context.Context, r *logfile.Reader, file int, paths []string, out *api.LogFile, fates map[[2]int]*logscan.Fate) error {
+	p := paths[file]
+	name, _ := logfile.ParseName(path.Base(p))
+	out.File = api.File{Name: path.Base(p), Path: p, Size: storage.SizeUnknown, Instant: name.Instant, State: "committed"}
+	if name.CDC {
+		out.File.State = "cdc"
+	}
+	out.Blocks = []api.Block{}
+	if obj, err := h.src.Open(ctx, p); err == nil {
+		if size, err := obj.Size(ctx); err == nil {
+			out.File.Size = size
+		}
+		obj.Close()
+	}
+	for b, err := range r.Blocks(ctx) {
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			out.Fault = ToFault(err)
+			return nil
+		}
+		ab := blockAPI(b)
+		if n, err := r.RecordCount(ctx, b); err == nil {
+			ab.Records = n
+		} else if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if f := fates[[2]int{file, b.Index}]; f != nil {
+			ab.Fate, ab.FateWhy, ab.FateBy = string(f.Outcome), f.Why, f.By
+			if f.ByBlock >= 0 && f.ByFile >= 0 && f.ByFile < len(paths) {
+				ab.FateFile, ab.FateBlock = paths[f.ByFile], f.ByBlock
+			}
+		} else if name.CDC {
+			ab.Fate, ab.FateWhy = "change data", "Change data capture blocks are read by CDC queries only."
+		}
+		out.Blocks = append(out.Blocks, ab)
+	}
+	return nil
+}
+
+// blockAPI describes a block by its frame.
+func blockAPI(b *logfile.Block) api.Block {
+	out := api.Block{Index: b.Index, Start: b.Start, End: b.End, ContentOffset: b.ContentOffset, ContentSize: b.ContentSize,
+		Type: b.Type.String(), Instant: b.Instant(), Target: b.Target(), Records: -1, Header: []api.HeaderEntry{}, Layout: []api.Span{}, FateBlock: -1}
+	for _, e := range b.Header {
+		out.Header = append(out.Header, api.HeaderEntry{Key: e.Key.String(), Value: e.Value})
+	}
+	for _, e := range b.Footer {
+		out.Footer = append(out.Footer, api.HeaderEntry{Key: e.Key.String(), Value: e.Value})
+	}
+	if b.IsRollback() {
+		out.Command = "ROLLBACK_BLOCK"
+	}
+	if b.Corruption != nil {
+		out.Corrupt = b.Corruption.Reason
+	}
+	if b.Damage != nil {
+		out.Corrupt = sentence(b.Damage.Error())
+	}
+	for _, s := range b.Layout() {
+		out.Layout = append(out.Layout, api.Span(s))
+	}
+	return out
+}
+
+// defaultRecords is how many records of a block come when the request does not say.
+const defaultRecords = 100
+
+// Block returns one block with its content decoded.
+func (s *Service) Block(ctx context.Context, req api.BlockRequest) (*api.BlockDetail, error) {
+	h, err := s.open(ctx, req.Table)
+	if err != nil {
+		return nil, err
+	}
+	file := req.File
+	if h.table == nil {
+		file = h.single
+	}
+	if !safePath(file) {
+		return nil, invalid("%q is not a path inside the table.", file)
+	}
+	obj, err := h.src.Open(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	defer obj.Close()
+	r := logfile.Open(obj, file)
+	for b, err := range r.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if b.Index == req.Index {
+			return blockDetail(ctx, r, b, req)
+		}
+	}
+	return nil, &api.Fault{Kind: "not found", File: file, Offset: -1, Message: fmt.Sprintf("%s has no block %d.", path.Base(file), req.Index)}
+}
+
+func blockDetail(ctx context.Context, r *logfile.Reader, b *logfile.Block, req api.BlockRequest) (*api.BlockDetail, error) {
+	d := &api.BlockDetail{Block: blockAPI(b)}
+	limit := req.Limit
+	if limit <= 0 {
+		limit = defaultRecords
+	}
+	lo := max(req.Offset, 0)
+	var err error
+	switch {
+	case b.Type == logfile.DeleteBlock:
+		err = deleteDetail(ctx, r, b, d, lo, limit)
+	case b.Type == logfile.AvroDataBlock, b.Type == logfile.ParquetDataBlock, b.Type == logfile.CDCDataBlock, b.Type == logfile.HFileDataBlock:
+		err = dataDetail(ctx, r, b, d, lo, limit)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		d.Fault = ToFault(err)
+	}
+	d.Block.Records = d.Total
+	if text, ok := b.Header.Get(logfile.RecordPositions); ok {
+		d.Positions, err = logfile.DecodePositions(text)
+		if err != nil && d.Fault == nil {
+			d.Fault = ToFault(err)
+		}
+	}
+	return d, nil
+}
+
+func deleteDetail(ctx context.Context, r *logfile.Reader, b *logfile.Block, d *api.BlockDetail, lo int64, limit int) error {
+	_, list, err := groupreader.Deletes(ctx, r, b)
+	if err != nil {
+		return err
+	}
+	d.Total = int64(len(list))
+	d.Deletes = []api.DeleteRecord{}
+	for i := lo; i < d.Total && i < lo+int64(limit); i++ {
+		x := &list[i]
+		ord, err := json.Marshal(x.Ordering)
+		if err != nil {
+			return err
+		}
+		d.Deletes = append(d.Deletes, api.DeleteRecord{Key: x.Key, Partition: x.Partition, Ordering: ord, OrderingType: x.Ordering.Kind.String()})
+		d.Spans = append(d.Spans, api.Span{Name: fmt.Sprintf("delete %d", i), Start: x.Start, End: x.End})
+	}
+	return nil
+}
+
+func dataDetail(ctx context.Context, r *logfile.Reader, b *logfile.Block, d *api.BlockDetail, lo int64, limit int) error {
+	batch, spans, err := groupreader.DataBlock(ctx, r, b, nil)
+	if err != nil {
+		return err
+	}
+	d.Total = int64(batch.Len)
+	d.Columns = columnsOf(batch.Type, nil)
+	d.Records = [][]json.RawMessage{}
+	keys := batch.Column(schema.RecordKeyField)
+	for i := lo; i < d.Total && i < lo+int64(limit); i++ {
+		d.Records = append(d.Records, batch.RowJSON(int(i)))
+		if spans != nil {
+			d.Spans = append(d.Spans, api.Span{Name: fmt.Sprintf("record %d", i), Start: spans[i].Start, End: spans[i].End})
+		}
+		if keys != nil {
+			k, _ := keys.Text(int(i))
+			d.Keys = append(d.Keys, k)
+		}
+	}
+	return nil
+}

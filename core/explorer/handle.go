@@ -1,0 +1,176 @@
+package explorer
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+	"sync"
+
+	"hudiscope/core/api"
+	"hudiscope/core/config"
+	"hudiscope/core/logfile"
+	"hudiscope/core/storage"
+	"hudiscope/core/table"
+)
+
+// handle is an opened location: a table, or a single log file.
+type handle struct {
+	key      string
+	location string
+	src      storage.Source
+	// single is the name of the file when the location is one log file without its table.
+	single string
+	// table is nil for a single file. fault is set, beside table, when the version is not known.
+	table *table.Table
+	fault *config.VersionError
+
+	mu      sync.Mutex
+	cursors map[string]*cursor
+}
+
+// statser is what a caching source tells about its work.
+type statser interface {
+	Counts() (requests, bytes int64)
+}
+
+// progress reports a phase together with what was asked of the storage so far.
+func (h *handle) progress(ctx context.Context, p api.Progress) {
+	if s, ok := h.src.(statser); ok {
+		p.Requests, p.Bytes = s.Counts()
+	}
+	report(ctx, p)
+}
+
+// open returns the handle of a location, opening it when it is not open yet. With unknown versions
+// the handle comes with fault set; ready refuses those.
+func (s *Service) open(ctx context.Context, t api.Table) (*handle, error) {
+	if t.Location == "" {
+		return nil, invalid("The request names no table.")
+	}
+	key := t.Location + "\x00" + t.Hudi
+	s.mu.Lock()
+	h := s.tables[key]
+	if h != nil {
+		s.touch(key)
+	}
+	s.mu.Unlock()
+	if h != nil {
+		return h, nil
+	}
+	report(ctx, api.Progress{Phase: "Reading hoodie.properties"})
+	src, err := s.resolve(ctx, t.Location)
+	if err != nil {
+		return nil, err
+	}
+	h = &handle{key: key, location: t.Location, src: src, cursors: map[string]*cursor{}}
+	if name, ok, err := singleLog(ctx, src); err != nil {
+		return nil, err
+	} else if ok {
+		h.single = name
+	} else {
+		h.table, err = table.Open(ctx, src, t.Hudi)
+		var ve *config.VersionError
+		if errors.As(err, &ve) && h.table != nil {
+			h.fault = ve
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old := s.tables[key]; old != nil {
+		return old, nil
+	}
+	s.tables[key] = h
+	s.order = append(s.order, key)
+	for len(s.order) > s.opts.Tables {
+		s.drop(s.order[0])
+	}
+	return h, nil
+}
+
+// touch marks a key as used last; the lock is held.
+func (s *Service) touch(key string) {
+	for i, k := range s.order {
+		if k == key {
+			s.order = append(append(s.order[:i:i], s.order[i+1:]...), key)
+			return
+		}
+	}
+}
+
+// drop forgets a handle; the lock is held.
+func (s *Service) drop(key string) {
+	h := s.tables[key]
+	delete(s.tables, key)
+	for i, k := range s.order {
+		if k == key {
+			s.order = append(s.order[:i:i], s.order[i+1:]...)
+			break
+		}
+	}
+	if h != nil {
+		h.close()
+	}
+}
+
+func (h *handle) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for k, c := range h.cursors {
+		c.stop()
+		delete(h.cursors, k)
+	}
+}
+
+// ready is open, for requests that need a table that can be read.
+func (s *Service) ready(ctx context.Context, t api.Table) (*handle, error) {
+	h, err := s.open(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if h.table == nil {
+		return nil, unsupported("This is a single log file without its table: it has blocks, but no timeline, no file groups and no merged rows.", "Open the table's directory to see those.")
+	}
+	if h.fault != nil {
+		return nil, h.fault
+	}
+	return h, nil
+}
+
+// singleLog tells whether a source holds nothing but one log file.
+func singleLog(ctx context.Context, src storage.Source) (name string, ok bool, err error) {
+	one, is := src.(interface{ Single() string })
+	if !is {
+		return "", false, nil
+	}
+	name = one.Single()
+	if _, isLog := logfile.ParseName(path.Base(name)); !isLog {
+		kind := "no Hudi log file"
+		switch {
+		case strings.HasSuffix(name, ".parquet"):
+			kind = "a Parquet file"
+		case strings.HasSuffix(name, ".hfile"):
+			kind = "an HFile"
+		}
+		return "", false, &api.Fault{Kind: "not a table", Message: "The file " + path.Base(name) + " is " + kind + ", not a log file, by its name.", File: path.Base(name), Offset: -1,
+			Try: "Open a table's directory or .zip, or a log file whose name is like .FILEID_INSTANT.log.1_0-1-0."}
+	}
+	return name, true, nil
+}
+
+// Close drops what is held for a table: the next request opens it afresh.
+func (s *Service) Close(_ context.Context, req api.CloseRequest) (*api.CloseAnswer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range append([]string(nil), s.order...) {
+		if h := s.tables[k]; h != nil && h.location == req.Location {
+			if f, ok := h.src.(interface{ Forget() }); ok {
+				f.Forget()
+			}
+			s.drop(k)
+		}
+	}
+	return &api.CloseAnswer{}, nil
+}

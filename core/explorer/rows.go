@@ -1,0 +1,343 @@
+package explorer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"sort"
+	"strings"
+	"sync"
+
+	"hudiscope/core/api"
+	"hudiscope/core/groupreader"
+	"hudiscope/core/table"
+)
+
+// Limits of one page of rows.
+const (
+	defaultRows = 200
+	maxRows     = 10000
+	// chunkRows is how many rendered rows are kept or dropped together.
+	chunkRows = 200
+)
+
+// Rows returns a page of the rows that a query reads. Pages that follow each other go on where the
+// last one ended; rows read before are kept within a budget, so that scrolling back is cheap.
+func (s *Service) Rows(ctx context.Context, req api.RowsRequest) (*api.Rows, error) {
+	if req.Offset < 0 || req.Limit < 0 || req.Limit > maxRows {
+		return nil, invalid("Rows come in pages of at most %d, from an offset that is not negative.", maxRows)
+	}
+	if req.Limit == 0 {
+		req.Limit = defaultRows
+	}
+	h, err := s.open(ctx, req.Table)
+	if err != nil {
+		return nil, err
+	}
+	if h.table == nil {
+		return nil, unsupported("This is a single log file without its table: its records are shown block by block, not merged.", "Open the table's directory to see merged rows.")
+	}
+	if h.fault != nil {
+		return nil, h.fault
+	}
+	q, err := table.ParseQuery(req.Options)
+	if err != nil {
+		var oe *table.OptionError
+		if errors.As(err, &oe) {
+			return nil, &api.Fault{Kind: "unsupported", Message: sentence(err.Error()), Offset: -1, Part: oe.Key}
+		}
+		return nil, err
+	}
+	q.Partitions, q.FileID = req.Partitions, req.FileID
+	c := h.cursor(cursorKey(req), s.opts)
+	return c.page(ctx, h, q, req.Offset, req.Limit)
+}
+
+func cursorKey(req api.RowsRequest) string {
+	var b strings.Builder
+	keys := make([]string, 0, len(req.Options))
+	for k := range req.Options {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		fmt.Fprintf(&b, "%q=%q ", k, req.Options[k])
+	}
+	fmt.Fprintf(&b, "%q %q", req.Partitions, req.FileID)
+	return b.String()
+}
+
+// maxCursors bounds the open queries of one table.
+const maxCursors = 4
+
+func (h *handle) cursor(key string, o Options) *cursor {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := h.cursors[key]
+	if c == nil {
+		for k, old := range h.cursors {
+			if len(h.cursors) < maxCursors {
+				break
+			}
+			// Stopping waits for the query's current page; it must not hold up this one.
+			go old.stop()
+			delete(h.cursors, k)
+		}
+		c = &cursor{opts: o}
+		h.cursors[key] = c
+	}
+	return c
+}
+
+// cursor is a running query: a position in the stream of rows, and rendered rows around it.
+type cursor struct {
+	opts Options
+
+	mu     sync.Mutex
+	plan   *table.Plan
+	cancel context.CancelFunc
+	next   func() (rendered, error, bool)
+	stopIt func()
+	pos    int64
+	done   bool
+	slices []api.RowSlice
+	// notes is what a user must know about the rows read so far.
+	notes []api.Finding
+	// chunks are rendered rows by chunk number; recent lists them, least recently used first.
+	chunks map[int64][][]json.RawMessage
+	recent []int64
+	bytes  int64
+}
+
+// rendered is one row, and the slice it is the first row of.
+type rendered struct {
+	cells []json.RawMessage
+	first *groupreader.Slice
+}
+
+// stop ends the query.
+func (c *cursor) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reset()
+}
+
+// reset forgets everything; the lock is held.
+func (c *cursor) reset() {
+	if c.cancel != nil {
+		c.cancel()
+	}
+	if c.stopIt != nil {
+		c.stopIt()
+	}
+	c.plan, c.cancel, c.next, c.stopIt, c.pos, c.done = nil, nil, nil, nil, 0, false
+	c.slices, c.notes, c.chunks, c.recent, c.bytes = nil, nil, nil, nil, 0
+}
+
+func (c *cursor) page(ctx context.Context, h *handle, q table.Query, offset int64, limit int) (*api.Rows, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := &api.Rows{Offset: offset, Rows: [][]json.RawMessage{}, Columns: []api.Column{}, Rules: h.table.Rules.Name()}
+	if c.plan == nil {
+		if err := c.start(ctx, h, q); err != nil {
+			return nil, err
+		}
+	}
+	if !c.have(offset, limit) && offset < c.pos {
+		// Rows before the position were dropped: read again from the beginning.
+		c.restart(h)
+	}
+	// A cancelled request ends the query: what it was reading can't be taken up again.
+	stop := context.AfterFunc(ctx, c.cancel)
+	err := c.advance(ctx, h, offset+int64(limit))
+	if !stop() || err != nil {
+		c.reset()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for i := offset; i < offset+int64(limit) && i < c.pos; i++ {
+		chunk := c.chunks[i/chunkRows]
+		c.use(i / chunkRows)
+		out.Rows = append(out.Rows, chunk[i%chunkRows])
+	}
+	out.Columns = columnsOf(c.plan.Schema.Type, c.plan.Want)
+	out.Total, out.TotalKnown, out.Slices = c.pos, c.done, append([]api.RowSlice(nil), c.slices...)
+	out.AsOf = c.plan.AsOf
+	out.Findings = c.findings()
+	return out, nil
+}
+
+// start plans the query.
+func (c *cursor) start(ctx context.Context, h *handle, q table.Query) error {
+	h.progress(ctx, api.Progress{Phase: "Planning the read"})
+	plan, err := h.table.Plan(ctx, q, func(dirs int) {
+		h.progress(ctx, api.Progress{Phase: "Listing partitions", Done: int64(dirs), Unit: "directories"})
+	})
+	if err != nil {
+		var m *table.MergeUnsupported
+		if errors.As(err, &m) {
+			return &api.Fault{Kind: "unsupported", Message: sentence(err.Error()), Offset: -1, Try: "Read-optimized rows, blocks and their records can be seen."}
+		}
+		return unsupportedRows(err)
+	}
+	c.plan = plan
+	c.restart(h)
+	return nil
+}
+
+// unsupportedRows gives Unsupported findings of the reader their kind.
+func unsupportedRows(err error) error {
+	var u *groupreader.Unsupported
+	if errors.As(err, &u) {
+		return &api.Fault{Kind: "unsupported", Message: sentence(u.Error()), File: u.File, Offset: u.Offset, Try: u.Try}
+	}
+	if errors.Is(err, groupreader.ErrLogBytes) {
+		return &api.Fault{Kind: "limit", Message: sentence(err.Error()), Offset: -1, Try: "Read one file group at a time, or the read-optimized rows."}
+	}
+	return err
+}
+
+// restart begins the stream of rows anew.
+func (c *cursor) restart(h *handle) {
+	plan := c.plan
+	c.reset()
+	c.plan = plan
+	c.chunks = map[int64][][]json.RawMessage{}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.cancel = cancel
+	c.next, c.stopIt = iter.Pull2(c.stream(ctx, h))
+}
+
+// stream reads the plan's slices and renders their rows.
+func (c *cursor) stream(ctx context.Context, h *handle) iter.Seq2[rendered, error] {
+	plan := c.plan
+	return func(yield func(rendered, error) bool) {
+		for i := range plan.Slices {
+			sl := &plan.Slices[i]
+			first := sl
+			var stats groupreader.Stats
+			for row, err := range plan.Rows(ctx, *sl, table.ReadOptions{LogBytes: c.opts.LogBytes}, &stats) {
+				if err != nil {
+					yield(rendered{}, unsupportedRows(err))
+					return
+				}
+				cells := make([]json.RawMessage, 0, len(row.Batch.Columns))
+				var buf []byte
+				for _, v := range row.Batch.Columns {
+					if v == nil {
+						continue
+					}
+					start := len(buf)
+					buf = v.AppendJSON(buf, row.Index)
+					cells = append(cells, buf[start:len(buf):len(buf)])
+				}
+				if !yield(rendered{cells, first}, nil) {
+					return
+				}
+				first = nil
+			}
+			c.note(sl, &stats)
+		}
+	}
+}
+
+// advance pulls rows until the position reaches to, or the rows end.
+func (c *cursor) advance(ctx context.Context, h *handle, to int64) error {
+	for c.pos < to && !c.done {
+		r, err, ok := c.next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			c.done = true
+			return nil
+		}
+		if r.first != nil {
+			c.slices = append(c.slices, api.RowSlice{Partition: r.first.Partition, FileID: r.first.FileID, BaseInstant: r.first.BaseInstant, FirstRow: c.pos})
+		}
+		n := c.pos / chunkRows
+		if _, ok := c.chunks[n]; !ok {
+			c.evict(to)
+			c.recent = append(c.recent, n)
+		}
+		c.chunks[n] = append(c.chunks[n], r.cells)
+		for _, cell := range r.cells {
+			c.bytes += int64(len(cell)) + 24
+		}
+		c.pos++
+		if c.pos%64 == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			h.progress(ctx, api.Progress{Phase: "Reading rows", Done: c.pos, Unit: "rows"})
+		}
+	}
+	return nil
+}
+
+// evict drops the least recently used chunks while the kept rows are above the budget.
+func (c *cursor) evict(to int64) {
+	for c.bytes > c.opts.PageBytes && len(c.recent) > 0 {
+		n := c.recent[0]
+		// The chunks of the page that is being read are needed in a moment.
+		if n*chunkRows >= to-maxRows-chunkRows && n*chunkRows < to {
+			return
+		}
+		for _, row := range c.chunks[n] {
+			for _, cell := range row {
+				c.bytes -= int64(len(cell)) + 24
+			}
+		}
+		delete(c.chunks, n)
+		c.recent = c.recent[1:]
+	}
+}
+
+func (c *cursor) use(n int64) {
+	if len(c.recent) > 0 && c.recent[len(c.recent)-1] == n {
+		return
+	}
+	for i, k := range c.recent {
+		if k == n {
+			c.recent = append(append(c.recent[:i:i], c.recent[i+1:]...), n)
+			return
+		}
+	}
+}
+
+// have reports whether all rows of a page that have been read are kept.
+func (c *cursor) have(offset int64, limit int) bool {
+	for n := offset / chunkRows; n*chunkRows < min(offset+int64(limit), c.pos); n++ {
+		if _, ok := c.chunks[n]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// note keeps what reading a slice found out.
+func (c *cursor) note(s *groupreader.Slice, st *groupreader.Stats) {
+	where := fmt.Sprintf("partition %q, file group %s", s.Partition, s.FileID)
+	if st.Scan != nil && st.Scan.Counters.CorruptBlocks > 0 {
+		c.notes = append(c.notes, api.Finding{Level: "warning", Title: "Corrupt log blocks were left out",
+			Detail: fmt.Sprintf("%s: %d corrupt blocks. As in Hudi, what they held is not in these rows: values may be older than what was written.", where, st.Scan.Counters.CorruptBlocks)})
+	}
+	if st.MixedOrdering > 0 {
+		c.notes = append(c.notes, api.Finding{Level: "warning", Title: "Ordering values of different types",
+			Detail: fmt.Sprintf("%s: %d times versions of a record had ordering values whose types do not compare. Some Hudi releases fail here.", where, st.MixedOrdering)})
+	}
+}
+
+func (c *cursor) findings() []api.Finding {
+	out := append([]api.Finding(nil), c.notes...)
+	for _, n := range c.plan.Notes {
+		out = append(out, api.Finding{Level: "warning", Title: "Rows may be missing", Detail: n})
+	}
+	return out
+}

@@ -1,0 +1,200 @@
+// Package explorer is the one service of hudiscope: typed requests in, typed answers out
+// (package api), over any storage. The command line, the browser engine, the HTTP server and the
+// edge worker only carry its requests and answers; every decision about Hudi is made below it.
+package explorer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"hudiscope/core/api"
+	"hudiscope/core/config"
+	"hudiscope/core/corrupt"
+	"hudiscope/core/storage"
+)
+
+// Resolver opens the place that a location names: a URL, "sample:NAME", "drop:N", a path.
+type Resolver func(ctx context.Context, location string) (storage.Source, error)
+
+// Options are the service's budgets; zero fields take the defaults.
+type Options struct {
+	// Tables is how many opened tables are kept (default 4).
+	Tables int
+	// PageBytes bounds the rendered row pages kept for scrolling back, per table (default 16 MiB).
+	PageBytes int64
+	// LogBytes bounds the decoded log records of one file slice (default 512 MiB).
+	LogBytes int64
+}
+
+func (o Options) withDefaults() Options {
+	if o.Tables <= 0 {
+		o.Tables = 4
+	}
+	if o.PageBytes <= 0 {
+		o.PageBytes = 16 << 20
+	}
+	if o.LogBytes <= 0 {
+		o.LogBytes = 512 << 20
+	}
+	return o
+}
+
+// Service answers requests. It is safe for concurrent use.
+type Service struct {
+	resolve Resolver
+	opts    Options
+
+	mu     sync.Mutex
+	tables map[string]*handle
+	order  []string // least recently used first
+}
+
+// New makes a service over a resolver.
+func New(resolve Resolver, opts Options) *Service {
+	return &Service{resolve: resolve, opts: opts.withDefaults(), tables: map[string]*handle{}}
+}
+
+// Do runs the request op with JSON arguments and returns its answer, ready for JSON. progress may
+// be nil; it is called at most every 100 ms, never concurrently.
+func (s *Service) Do(ctx context.Context, op api.Op, args []byte, progress func(api.Progress)) (any, error) {
+	if progress != nil {
+		ctx = withProgress(ctx, progress)
+	}
+	switch op {
+	case api.OpOverview:
+		return call(ctx, args, s.Overview)
+	case api.OpTimeline:
+		return call(ctx, args, s.Timeline)
+	case api.OpInstant:
+		return call(ctx, args, s.Instant)
+	case api.OpCommits:
+		return call(ctx, args, s.Commits)
+	case api.OpPartitions:
+		return call(ctx, args, s.Partitions)
+	case api.OpFiles:
+		return call(ctx, args, s.Files)
+	case api.OpSlices:
+		return call(ctx, args, s.Slices)
+	case api.OpBlocks:
+		return call(ctx, args, s.Blocks)
+	case api.OpBlock:
+		return call(ctx, args, s.Block)
+	case api.OpBytes:
+		return call(ctx, args, s.Bytes)
+	case api.OpRows:
+		return call(ctx, args, s.Rows)
+	case api.OpSchema:
+		return call(ctx, args, s.Schema)
+	case api.OpConfig:
+		return call(ctx, args, s.Config)
+	case api.OpClose:
+		return call(ctx, args, s.Close)
+	}
+	return nil, &api.Fault{Kind: "invalid request", Message: fmt.Sprintf("There is no request %q.", op), Offset: -1}
+}
+
+func call[R, A any](ctx context.Context, args []byte, f func(context.Context, R) (A, error)) (any, error) {
+	var req R
+	if len(args) > 0 {
+		if err := json.Unmarshal(args, &req); err != nil {
+			return nil, &api.Fault{Kind: "invalid request", Message: "The request's arguments are not what it takes: " + err.Error() + ".", Offset: -1}
+		}
+	}
+	a, err := f(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// ToFault turns any error of the service into the form that transports carry.
+func ToFault(err error) *api.Fault {
+	if err == nil {
+		return nil
+	}
+	var fault *api.Fault
+	if errors.As(err, &fault) {
+		return fault
+	}
+	if errors.Is(err, context.Canceled) {
+		return &api.Fault{Kind: "cancelled", Message: "The request was cancelled.", Offset: -1}
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &api.Fault{Kind: "cancelled", Message: "The request took too long and was stopped.", Offset: -1}
+	}
+	var nt *config.NotATable
+	if errors.As(err, &nt) {
+		return &api.Fault{Kind: "not a table", Message: nt.Error(), Try: nt.Try, Offset: -1}
+	}
+	var ve *config.VersionError
+	if errors.As(err, &ve) {
+		return &api.Fault{Kind: "unsupported", Message: ve.Error(), Offset: -1}
+	}
+	var sf *storage.Fault
+	if errors.As(err, &sf) {
+		f := &api.Fault{Kind: string(sf.Kind), Message: sentence(sf.Error()), File: sf.Path, Offset: -1, Try: sf.Try}
+		return f
+	}
+	var ce *corrupt.Error
+	if errors.As(err, &ce) {
+		return &api.Fault{Kind: "corrupt", Message: sentence(ce.Error()), File: ce.File, Offset: ce.Offset, Part: ce.Part, Try: ce.Try}
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return &api.Fault{Kind: "corrupt", Message: sentence("the file ends too early: " + err.Error()), Offset: -1, Try: "The file was cut, or changed while it was read; reload the table."}
+	}
+	return &api.Fault{Kind: "internal", Message: sentence(err.Error()), Offset: -1}
+}
+
+// sentence makes text a sentence: a capital first letter and a full stop.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	if c := s[0]; c >= 'a' && c <= 'z' {
+		s = string(c-32) + s[1:]
+	}
+	if c := s[len(s)-1]; c != '.' && c != '!' && c != '?' {
+		s += "."
+	}
+	return s
+}
+
+func unsupported(message, try string) error {
+	return &api.Fault{Kind: "unsupported", Message: message, Try: try, Offset: -1}
+}
+
+func invalid(format string, args ...any) error {
+	return &api.Fault{Kind: "invalid request", Message: fmt.Sprintf(format, args...), Offset: -1}
+}
+
+// progressKey carries the reporter through contexts.
+type progressKey struct{}
+
+type reporter struct {
+	mu   sync.Mutex
+	last time.Time
+	send func(api.Progress)
+}
+
+func withProgress(ctx context.Context, send func(api.Progress)) context.Context {
+	return context.WithValue(ctx, progressKey{}, &reporter{send: send})
+}
+
+// report sends progress, unless the last one was less than 100 ms ago.
+func report(ctx context.Context, p api.Progress) {
+	r, _ := ctx.Value(progressKey{}).(*reporter)
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := time.Now(); now.Sub(r.last) >= 100*time.Millisecond {
+		r.last = now
+		r.send(p)
+	}
+}

@@ -1,0 +1,337 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sort"
+	"strings"
+
+	"hudiscope/core/filegroup"
+	"hudiscope/core/groupreader"
+	"hudiscope/core/logscan"
+	"hudiscope/core/release"
+	"hudiscope/core/storage"
+	"hudiscope/core/timeline"
+)
+
+// View lists the table's partitions and builds the file-system view, once. progress may be nil.
+func (t *Table) View(ctx context.Context, progress func(dirs int)) (*filegroup.View, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.loadView(ctx, progress)
+}
+
+func (t *Table) loadView(ctx context.Context, progress func(dirs int)) (*filegroup.View, error) {
+	if t.view == nil {
+		tl, err := t.loadTimeline(ctx)
+		if err != nil {
+			return nil, err
+		}
+		v, err := filegroup.Load(ctx, t.Src, t.Config, tl, nil, filegroup.Options{
+			Release: t.Rules.Version, ReadRows: historyRows, List: filegroup.ListOptions{Progress: progress}})
+		if err != nil {
+			return nil, err
+		}
+		t.view = v
+	}
+	return t.view, nil
+}
+
+// QueryType is what a query sees of the table.
+type QueryType string
+
+// The query types.
+const (
+	Snapshot      QueryType = "snapshot"
+	ReadOptimized QueryType = "read_optimized"
+)
+
+// Query is a query, parsed from an engine's options.
+type Query struct {
+	Type QueryType
+	// AsOf is the instant to travel to (requested time), "" for the latest.
+	AsOf string
+	// Partitions and FileID narrow the query; empty = all.
+	Partitions []string
+	FileID     string
+}
+
+// OptionError says that a read option can't be followed.
+type OptionError struct{ Key, Value, Why string }
+
+// Error renders the finding.
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("the option %s=%s: %s", e.Key, e.Value, e.Why)
+}
+
+// ParseQuery reads the options of Spark's reader (spec queries.md section 1). Options that decide
+// which rows come and are not known are refused; those that only decide how are taken.
+func ParseQuery(options map[string]string) (Query, error) {
+	q := Query{Type: Snapshot}
+	keys := make([]string, 0, len(options))
+	for k := range options {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		v := options[k]
+		switch k {
+		case "hoodie.datasource.query.type", "hoodie.datasource.view.type":
+			switch v {
+			case "snapshot", "realtime":
+				q.Type = Snapshot
+			case "read_optimized":
+				q.Type = ReadOptimized
+			case "incremental":
+				return q, &OptionError{k, v, "incremental queries are not built yet"}
+			default:
+				return q, &OptionError{k, v, "the query types are snapshot, read_optimized and incremental"}
+			}
+		case "as.of.instant":
+			t, err := asOf(v)
+			if err != nil {
+				return q, &OptionError{k, v, err.Error()}
+			}
+			q.AsOf = t
+		case "hoodie.metadata.enable", "hoodie.enable.data.skipping", "hoodie.datasource.read.file.index.listing.mode",
+			"hoodie.fileIndex.dataSkippingFailureMode", "hoodie.merge.use.record.positions":
+			// How files are found or rows are matched; the rows are the same.
+		default:
+			return q, &OptionError{k, v, "this option is not known here, and it might change which rows come"}
+		}
+	}
+	return q, nil
+}
+
+// asOf turns the text forms of as.of.instant into an instant (spec queries.md section 4).
+func asOf(v string) (string, error) {
+	digits := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r >= '0' && r <= '9' {
+				return r
+			}
+			return -1
+		}, s)
+	}
+	like := func(pattern string) bool {
+		if len(v) != len(pattern) {
+			return false
+		}
+		for i := range v {
+			d := v[i] >= '0' && v[i] <= '9'
+			if pattern[i] == '0' && !d || pattern[i] != '0' && v[i] != pattern[i] {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case len(v) == 14 || len(v) == 17:
+		if digits(v) == v {
+			return v, nil
+		}
+	case like("0000-00-00 00:00:00"):
+		return digits(v) + "999", nil
+	case like("0000-00-00 00:00:00.000"), like("0000-00-00 00:00:00:000"):
+		return digits(v), nil
+	case like("0000-00-00"):
+		return digits(v) + "000000000", nil
+	}
+	return "", fmt.Errorf("want yyyyMMddHHmmss[SSS], yyyy-MM-dd, or yyyy-MM-dd HH:mm:ss[.SSS]")
+}
+
+// Plan is what a query will read.
+type Plan struct {
+	Query Query
+	// AsOf is the instant up to which the plan reads, "" for a table without completed writes.
+	AsOf   string
+	Schema *Schema
+	// Slices in order of partition and file id.
+	Slices []groupreader.Slice
+	// Want chooses the columns, nil for all.
+	Want func(field string) bool
+	// Notes are remarks on the answer, in sentences.
+	Notes []string
+
+	t  *Table
+	tl *timeline.Timeline
+}
+
+// Plan plans a query (spec file-view.md section 11).
+func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Plan, error) {
+	sc, err := t.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	view, err := t.View(ctx, progress)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Query: q, Schema: sc, t: t, tl: view.Timeline}
+	p.AsOf = view.Latest
+	if q.AsOf != "" {
+		p.AsOf = q.AsOf
+	}
+	if view.Latest == "" {
+		return p, nil
+	}
+	if !view.Complete {
+		p.Notes = append(p.Notes, "The listing of the storage is not complete: rows of files it hides are missing.")
+	}
+	for _, part := range view.Partitions {
+		if len(q.Partitions) > 0 && !slices.Contains(q.Partitions, part.Path) {
+			continue
+		}
+		p.Slices = append(p.Slices, t.partitionSlices(view, part.Path, q, p.AsOf)...)
+	}
+	for i := range p.Slices {
+		if err := p.check(&p.Slices[i]); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (t *Table) partitionSlices(view *filegroup.View, part string, q Query, asOf string) []groupreader.Slice {
+	var out []groupreader.Slice
+	if q.Type == ReadOptimized || !t.Config.MergeOnRead() {
+		for _, b := range view.LatestBaseFilesBeforeOrOn(part, asOf) {
+			if q.FileID == "" || q.FileID == b.FileID {
+				out = append(out, groupreader.Slice{Partition: part, FileID: b.FileID, BaseInstant: b.Instant, Base: b.Path})
+			}
+		}
+		return out
+	}
+	for _, s := range view.LatestMergedSlicesBeforeOrOn(part, asOf) {
+		if q.FileID == "" || q.FileID == s.FileID {
+			out = append(out, sliceOf(s))
+		}
+	}
+	return out
+}
+
+func sliceOf(s *filegroup.Slice) groupreader.Slice {
+	g := groupreader.Slice{Partition: s.Partition, FileID: s.FileID, BaseInstant: s.BaseInstant}
+	if s.Base != nil {
+		g.Base = s.Base.Path
+	}
+	for _, l := range s.DataLogs() {
+		g.Logs = append(g.Logs, l.Path)
+	}
+	return g
+}
+
+// check refuses slices whose rows can't be read, before anything of them is.
+func (p *Plan) check(s *groupreader.Slice) error {
+	if s.Base != "" && !strings.HasSuffix(s.Base, ".parquet") {
+		ext := s.Base[strings.LastIndexByte(s.Base, '.')+1:]
+		return &groupreader.Unsupported{File: s.Base, What: "rows of " + strings.ToUpper(ext) + " base files can't be read yet"}
+	}
+	if s.Base != "" && p.t.Config.BootstrapBasePath() != "" && s.BaseInstant == "00000000000001" {
+		return &groupreader.Unsupported{File: s.Base, What: "rows of this file are still in the bootstrap source, which can't be read yet"}
+	}
+	if len(s.Logs) > 0 {
+		if err := p.t.MergeSupport(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadOptions say how the plan's slices are read.
+type ReadOptions struct {
+	LogBytes int64
+	Progress func(unit string, n int64)
+}
+
+// Rows reads one slice of the plan; stats may be nil.
+func (p *Plan) Rows(ctx context.Context, s groupreader.Slice, ro ReadOptions, stats *groupreader.Stats) iter.Seq2[groupreader.Row, error] {
+	o, err := p.options(s, ro)
+	if err != nil {
+		return func(yield func(groupreader.Row, error) bool) { yield(groupreader.Row{}, err) }
+	}
+	return groupreader.Rows(ctx, s, o, stats)
+}
+
+func (p *Plan) options(s groupreader.Slice, ro ReadOptions) (*groupreader.Options, error) {
+	c := p.t.Config
+	o := &groupreader.Options{
+		Open:   func(ctx context.Context, path string) (storage.Object, error) { return p.t.Src.Open(ctx, path) },
+		Reader: p.Schema.Type, Want: p.Want, Ordering: p.t.Merge.OrderingFields,
+		DeleteField: p.t.Merge.DeleteField, DeleteMarker: p.t.Merge.DeleteMarker,
+		Scan: p.t.ScanOptions(p.tl, p.AsOf), LogBytes: ro.LogBytes, Progress: ro.Progress,
+	}
+	if len(s.Logs) > 0 {
+		rules, err := p.t.mergeRules()
+		if err != nil {
+			return nil, err
+		}
+		o.Rules = rules
+		if !c.PopulateMetaFields() {
+			o.KeyFields = c.RecordKeyFields()
+		}
+	}
+	if c.DropPartitionColumns() {
+		o.Constants = p.t.partitionValues(s.Partition)
+	}
+	return o, nil
+}
+
+// ScanOptions says which log blocks a read up to an instant takes.
+func (t *Table) ScanOptions(tl *timeline.Timeline, asOf string) logscan.Options {
+	o := logscan.Options{LatestInstant: asOf}
+	switch t.Rules.Scanner {
+	case release.ScanTop:
+		o.Mode, o.CheckCommitted = logscan.ScanV1Until012, true
+	case release.ScanV1:
+		o.Mode, o.CheckCommitted = logscan.ScanV1, true
+	default:
+		// From version 8 on a log file is written by one instant, and the view has dropped those of
+		// instants that are not completed; older files hold blocks of several.
+		o.Mode, o.CheckCommitted = logscan.Scan1x, t.Config.Version < 8
+	}
+	commits := tl.CommitsAndCompaction()
+	completed := commits.Completed()
+	pending := commits.Pending()
+	o.Committed = func(instant string) logscan.Verdict {
+		switch {
+		case pending.Contains(instant) && !completed.Contains(instant):
+			return logscan.Pending
+		case completed.Contains(instant):
+			return logscan.Completed
+		case commits.BeforeTimelineStarts(instant):
+			return logscan.BeforeStart
+		}
+		return logscan.UnknownInstant
+	}
+	return o
+}
+
+// partitionValues returns the partition columns' values as text, from the path (spec file-view.md
+// section 9.2); columns whose value can't be told are left out.
+func (t *Table) partitionValues(part string) map[string]string {
+	fields := t.Config.PartitionFields()
+	out := map[string]string{}
+	parts := strings.Split(part, "/")
+	switch {
+	case len(fields) == 0:
+	case len(parts) == len(fields):
+		for i, f := range fields {
+			v := parts[i]
+			if name, value, ok := strings.Cut(v, "="); ok && name == f {
+				v = value
+			}
+			out[f] = filegroup.Unescape(v)
+		}
+	case len(fields) == 1:
+		out[fields[0]] = filegroup.Unescape(strings.TrimPrefix(part, fields[0]+"="))
+	}
+	for f, v := range out {
+		if v == "__HIVE_DEFAULT_PARTITION__" || v == "default" && t.Config.Version <= 4 {
+			delete(out, f)
+		}
+	}
+	return out
+}
