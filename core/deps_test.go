@@ -63,7 +63,7 @@ var graph = []struct{ pkg, imports string }{
 	{"fsadapter/basepath", "core/storage/"},
 	{"fsadapter/single", "core/storage/"},
 	{"fsadapter/dir", "core/storage/ fsadapter/basepath"},
-	{"fsadapter/zipfs", "core/storage/ fsadapter/basepath"},
+	{"fsadapter/zipfs", "core/corrupt core/storage/ fsadapter/basepath github.com/klauspost/compress/"},
 	{"fsadapter/upload", "core/storage/ fsadapter/basepath"},
 	{"fsadapter/httprange/listing", "core/storage"},
 	{"fsadapter/httprange", "core/storage/ fsadapter/basepath fsadapter/httprange/listing"},

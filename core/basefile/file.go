@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"hudiscope/core/column"
 	"hudiscope/core/corrupt"
@@ -63,6 +64,32 @@ func Open(ctx context.Context, obj storage.Object, path string) (f *File, err er
 	return f, nil
 }
 
+// Unsupported says that a file is whole but written in a way that can't be read.
+type Unsupported struct{ File, What string }
+
+// Error renders the finding.
+func (u *Unsupported) Error() string { return u.File + ": " + u.What }
+
+// codecs checks that the pages of the wanted columns are compressed with a codec that can be read.
+func (f *File) codecs(want func(string) bool) error {
+	for _, rg := range f.pf.Metadata().RowGroups {
+		for i := range rg.Columns {
+			m := &rg.Columns[i].MetaData
+			if len(m.PathInSchema) == 0 || want != nil && !want(m.PathInSchema[0]) {
+				continue
+			}
+			switch m.Codec {
+			case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw:
+			case 5:
+				return &Unsupported{f.path, "pages compressed with LZ4 in Hadoop's framing can't be read yet (LZ4_RAW can)"}
+			default:
+				return &Unsupported{f.path, fmt.Sprintf("pages compressed with codec %s can't be read", m.Codec)}
+			}
+		}
+	}
+	return nil
+}
+
 // Type is the record type of the file.
 func (f *File) Type() *schema.Type { return f.root.typ }
 
@@ -80,6 +107,10 @@ const BatchRows = 4096
 // single-use and stops after the first error.
 func (f *File) Batches(ctx context.Context, want func(field string) bool) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
+		if err := f.codecs(want); err != nil {
+			yield(nil, err)
+			return
+		}
 		var rows int64
 		for g, rg := range f.pf.RowGroups() {
 			more, n, err := f.rowGroup(ctx, g, rg, want, yield)

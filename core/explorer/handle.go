@@ -3,7 +3,6 @@ package explorer
 import (
 	"context"
 	"errors"
-	"path"
 	"strings"
 	"sync"
 
@@ -11,6 +10,7 @@ import (
 	"hudiscope/core/config"
 	"hudiscope/core/logfile"
 	"hudiscope/core/storage"
+	"hudiscope/core/storage/cache"
 	"hudiscope/core/table"
 )
 
@@ -29,15 +29,11 @@ type handle struct {
 	cursors map[string]*cursor
 }
 
-// statser is what a caching source tells about its work.
-type statser interface {
-	Counts() (requests, bytes int64)
-}
-
 // progress reports a phase together with what was asked of the storage so far.
 func (h *handle) progress(ctx context.Context, p api.Progress) {
-	if s, ok := h.src.(statser); ok {
-		p.Requests, p.Bytes = s.Counts()
+	if s, ok := h.src.(interface{ Stats() cache.Stats }); ok {
+		st := s.Stats()
+		p.Requests, p.Bytes = st.Requests, st.Bytes
 	}
 	report(ctx, p)
 }
@@ -64,18 +60,19 @@ func (s *Service) open(ctx context.Context, t api.Table) (*handle, error) {
 		return nil, err
 	}
 	h = &handle{key: key, location: t.Location, src: src, cursors: map[string]*cursor{}}
-	if name, ok, err := singleLog(ctx, src); err != nil {
-		return nil, err
-	} else if ok {
-		h.single = name
-	} else {
-		h.table, err = table.Open(ctx, src, t.Hudi)
-		var ve *config.VersionError
-		if errors.As(err, &ve) && h.table != nil {
-			h.fault = ve
-		} else if err != nil {
+	h.table, err = table.Open(ctx, src, t.Hudi)
+	var ve *config.VersionError
+	var nt *config.NotATable
+	switch {
+	case errors.As(err, &ve) && h.table != nil:
+		h.fault = ve
+	case errors.As(err, &nt):
+		h.table = nil
+		if h.single, err = singleLog(ctx, src, nt); err != nil {
 			return nil, err
 		}
+	case err != nil:
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,25 +136,25 @@ func (s *Service) ready(ctx context.Context, t api.Table) (*handle, error) {
 	return h, nil
 }
 
-// singleLog tells whether a source holds nothing but one log file.
-func singleLog(ctx context.Context, src storage.Source) (name string, ok bool, err error) {
-	one, is := src.(interface{ Single() string })
-	if !is {
-		return "", false, nil
+// singleLog returns the name of the one log file that a place without a table holds, or notTable.
+func singleLog(ctx context.Context, src storage.Source, notTable error) (name string, err error) {
+	l, err := src.List(ctx, "")
+	if err != nil || len(l.Entries) != 1 || l.Entries[0].Dir {
+		return "", notTable
 	}
-	name = one.Single()
-	if _, isLog := logfile.ParseName(path.Base(name)); !isLog {
-		kind := "no Hudi log file"
-		switch {
-		case strings.HasSuffix(name, ".parquet"):
-			kind = "a Parquet file"
-		case strings.HasSuffix(name, ".hfile"):
-			kind = "an HFile"
-		}
-		return "", false, &api.Fault{Kind: "not a table", Message: "The file " + path.Base(name) + " is " + kind + ", not a log file, by its name.", File: path.Base(name), Offset: -1,
-			Try: "Open a table's directory or .zip, or a log file whose name is like .FILEID_INSTANT.log.1_0-1-0."}
+	name = l.Entries[0].Name
+	if _, isLog := logfile.ParseName(name); isLog {
+		return name, nil
 	}
-	return name, true, nil
+	kind := "no Hudi log file"
+	switch {
+	case strings.HasSuffix(name, ".parquet"):
+		kind = "a Parquet file"
+	case strings.HasSuffix(name, ".hfile"):
+		kind = "an HFile"
+	}
+	return "", &api.Fault{Kind: "not a table", Message: "The file " + name + " is " + kind + ", not a log file, by its name.", File: name, Offset: -1,
+		Try: "Open a table's directory or .zip, or a log file whose name is like .FILEID_INSTANT.log.1_0-1-0."}
 }
 
 // Close drops what is held for a table: the next request opens it afresh.

@@ -3,7 +3,6 @@ package explorer
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"sort"
@@ -44,10 +43,6 @@ func (s *Service) Rows(ctx context.Context, req api.RowsRequest) (*api.Rows, err
 	}
 	q, err := table.ParseQuery(req.Options)
 	if err != nil {
-		var oe *table.OptionError
-		if errors.As(err, &oe) {
-			return nil, &api.Fault{Kind: "unsupported", Message: sentence(err.Error()), Offset: -1, Part: oe.Key}
-		}
 		return nil, err
 	}
 	q.Partitions, q.FileID = req.Partitions, req.FileID
@@ -180,27 +175,11 @@ func (c *cursor) start(ctx context.Context, h *handle, q table.Query) error {
 		h.progress(ctx, api.Progress{Phase: "Listing partitions", Done: int64(dirs), Unit: "directories"})
 	})
 	if err != nil {
-		var m *table.MergeUnsupported
-		if errors.As(err, &m) {
-			return &api.Fault{Kind: "unsupported", Message: sentence(err.Error()), Offset: -1, Try: "Read-optimized rows, blocks and their records can be seen."}
-		}
-		return unsupportedRows(err)
+		return err
 	}
 	c.plan = plan
 	c.restart(h)
 	return nil
-}
-
-// unsupportedRows gives Unsupported findings of the reader their kind.
-func unsupportedRows(err error) error {
-	var u *groupreader.Unsupported
-	if errors.As(err, &u) {
-		return &api.Fault{Kind: "unsupported", Message: sentence(u.Error()), File: u.File, Offset: u.Offset, Try: u.Try}
-	}
-	if errors.Is(err, groupreader.ErrLogBytes) {
-		return &api.Fault{Kind: "limit", Message: sentence(err.Error()), Offset: -1, Try: "Read one file group at a time, or the read-optimized rows."}
-	}
-	return err
 }
 
 // restart begins the stream of rows anew.
@@ -224,7 +203,7 @@ func (c *cursor) stream(ctx context.Context, h *handle) iter.Seq2[rendered, erro
 			var stats groupreader.Stats
 			for row, err := range plan.Rows(ctx, *sl, table.ReadOptions{LogBytes: c.opts.LogBytes}, &stats) {
 				if err != nil {
-					yield(rendered{}, unsupportedRows(err))
+					yield(rendered{}, err)
 					return
 				}
 				cells := make([]json.RawMessage, 0, len(row.Batch.Columns))

@@ -13,9 +13,12 @@ import (
 	"time"
 
 	"hudiscope/core/api"
+	"hudiscope/core/basefile"
 	"hudiscope/core/config"
 	"hudiscope/core/corrupt"
+	"hudiscope/core/groupreader"
 	"hudiscope/core/storage"
+	"hudiscope/core/table"
 )
 
 // Resolver opens the place that a location names: a URL, "sample:NAME", "drop:N", a path.
@@ -139,6 +142,25 @@ func ToFault(err error) *api.Fault {
 	if errors.As(err, &sf) {
 		f := &api.Fault{Kind: string(sf.Kind), Message: sentence(sf.Error()), File: sf.Path, Offset: -1, Try: sf.Try}
 		return f
+	}
+	var bu *basefile.Unsupported
+	if errors.As(err, &bu) {
+		return &api.Fault{Kind: "unsupported", Message: sentence(bu.Error()), File: bu.File, Offset: -1}
+	}
+	var gu *groupreader.Unsupported
+	if errors.As(err, &gu) {
+		return &api.Fault{Kind: "unsupported", Message: sentence(gu.Error()), File: gu.File, Offset: gu.Offset, Try: gu.Try}
+	}
+	if errors.Is(err, groupreader.ErrLogBytes) {
+		return &api.Fault{Kind: "limit", Message: sentence(err.Error()), Offset: -1, Try: "Read one file group at a time, or the read-optimized rows."}
+	}
+	var mu *table.MergeUnsupported
+	if errors.As(err, &mu) {
+		return &api.Fault{Kind: "unsupported", Message: sentence(mu.Error()), Offset: -1, Try: "Read-optimized rows, blocks and their records can be seen."}
+	}
+	var oe *table.OptionError
+	if errors.As(err, &oe) {
+		return &api.Fault{Kind: "unsupported", Message: sentence(oe.Error()), Offset: -1, Part: oe.Key}
 	}
 	var ce *corrupt.Error
 	if errors.As(err, &ce) {

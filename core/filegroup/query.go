@@ -23,12 +23,7 @@ func (v *View) Committed(key string) bool {
 
 // completed reports whether what an instant wrote counts: it is completed, or older than
 // the write timeline.
-func (v *View) completed(instant string) bool {
-	if _, ok := v.Timeline.CompletionTime(instant); ok {
-		return true
-	}
-	return v.writesFirst != "" && instant < v.writesFirst
-}
+func (v *View) completed(instant string) bool { return v.Timeline.IsCompleted(instant) }
 
 // committed returns the group's slices that are seen, newest first.
 func (v *View) committed(g *Group) []*Slice {

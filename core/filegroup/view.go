@@ -44,6 +44,10 @@ type Options struct {
 	// archived delta commits are left in a table of version 8 or later; without it such logs
 	// go to the newest slice, with a finding.
 	ReadRows timeline.ReadRows
+	// ByModTime follows releases 1.x in tables below version 8: a log file goes to the newest slice
+	// that began before the modification time of its instant's file, not to the slice its name
+	// tells. On a copied table, which has lost those times, that is wrong.
+	ByModTime bool
 	// Bootstrap returns the source file of a skeleton base file of a bootstrapped table,
 	// "" when there is none; nil when the bootstrap index is not read.
 	Bootstrap func(partition, fileID string) string
@@ -161,10 +165,9 @@ type View struct {
 
 	first, last string // of Visible
 	groups      map[GroupID]*Group
+	byModTime   bool
 	byPartition map[string]*Partition
 	pending     map[GroupID]string // instant of the pending compaction
-	writes      *timeline.Timeline
-	writesFirst string
 	doneFirst   string
 	done        *timeline.Timeline // completed writes
 	clustering  map[string]bool    // instants of pending clusterings
@@ -191,7 +194,7 @@ func Load(ctx context.Context, src storage.Source, cfg *config.Config, tl *timel
 //
 // The view is that of snapshot readers: Visible is tl.Readers().
 func Build(ctx context.Context, cfg *config.Config, tl *timeline.Timeline, l *Listing, opt Options) (*View, error) {
-	v := &View{Release: opt.Release, Version: cfg.Version, Timeline: tl.Whole(), Complete: l.Complete,
+	v := &View{Release: opt.Release, Version: cfg.Version, Timeline: tl.Whole(), Complete: l.Complete, byModTime: opt.ByModTime,
 		groups: map[GroupID]*Group{}, byPartition: map[string]*Partition{}, pending: map[GroupID]string{}, clustering: map[string]bool{}}
 	for _, n := range l.Notes {
 		v.finding("warning", "Files may be missing", n, "")
@@ -206,9 +209,7 @@ func Build(ctx context.Context, cfg *config.Config, tl *timeline.Timeline, l *Li
 	if err := v.archived(ctx, cfg, files, opt.ReadRows); err != nil {
 		return nil, err
 	}
-	v.writes = v.Timeline.Write()
-	v.writesFirst = v.writes.FirstNonSavepoint()
-	v.done = v.writes.Completed()
+	v.done = v.Timeline.Write().Completed()
 	v.doneFirst = v.done.FirstNonSavepoint()
 	if x := v.Timeline.Commits().Completed().Last(); x != nil {
 		v.Latest = x.Requested
@@ -249,7 +250,7 @@ func tolerable(err error) bool {
 	return corrupt.Is(err) || storage.IsNotExist(err) || errors.Is(err, commitmeta.ErrEmpty)
 }
 
-// pendingPlans is what pending plans say of file groups, before the groups exist.
+// partitionFiles are the files of one partition, by kind and file id.
 type partitionFiles struct {
 	path  string
 	bases map[string][]BaseFile
@@ -438,12 +439,17 @@ func (g *Group) slice(key string) *Slice {
 
 // sliceOf finds the key of the slice that a log file belongs to, from the instant in its name.
 func (v *View) sliceOf(g *Group, instant string) string {
-	if v.Version < 8 || len(g.Slices) == 0 {
+	if v.Version < 8 && !v.byModTime || len(g.Slices) == 0 {
 		return instant
 	}
 	newest := g.Slices[0].BaseInstant
 	completion, ok := v.Timeline.CompletionTime(instant)
 	if !ok {
+		return newest
+	}
+	if v.Version < 8 && completion < instant {
+		// A file can't be older than the instant it completes: its time was lost in copying, and a
+		// copy made now is later than every slice.
 		return newest
 	}
 	if len(completion) != len(newest) {

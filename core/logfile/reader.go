@@ -375,8 +375,8 @@ func (f *frames) inside(b *Block) error {
 	pos += 8
 	b.headerAt, b.ContentOffset = pos, pos
 	if b.FormatVersion != FormatVersion {
-		if b.FormatVersion == 0 {
-			b.Type = UnknownBlock // such a block has no type field
+		if b.FormatVersion == 0 || b.Type == CorruptBlock {
+			b.Type = UnknownBlock // version 0 has no type field; 2 is never stored
 		}
 		damage(pos-8, "format version", "1", fmt.Sprint(b.FormatVersion))
 		if b.FormatVersion == 0 {

@@ -33,6 +33,9 @@ type Rules struct {
 	// Payloads is true where versions are merged by payload classes (preCombine among log records)
 	// and not by record mergers.
 	Payloads bool
+	// LogsByModTime is true where log files of tables below version 8 are attached to slices by the
+	// modification times of instant files, which copying a table loses, and not by their names.
+	LogsByModTime bool
 	// Note tells where this release is known to be wrong.
 	Note string
 }
@@ -49,16 +52,17 @@ var table = []struct {
 		Note: "Up to 0.12 a rollback block only reaches the blocks directly before it."}},
 	{[3]int{0, 13, 0}, Rules{Scanner: ScanV1, Payloads: true,
 		Note: "0.13 to 0.15 stop reading a slice at the first block that is later than the query instant, a rollback block included: newer committed rows behind it are not seen."}},
-	{[3]int{1, 0, 0}, Rules{Scanner: Scan1x}},
+	{[3]int{1, 0, 0}, Rules{Scanner: Scan1x, LogsByModTime: true,
+		Note: "1.x finds the slice of a log file of a table below version 8 by file modification times: after such a table was copied, logs that a compaction has dealt with are merged again."}},
 }
 
 // For returns the rules of a release: "" or "default" (the right answer), "fixed" (the same:
 // right also where the newest release is known to be wrong), or a version such as "0.15.0".
 func For(version string) (Rules, error) {
-	want := version
+	want, right := version, false
 	switch strings.ToLower(version) {
 	case "", "default", "fixed":
-		want = Default
+		want, right = Default, true
 	}
 	v, err := parse(want)
 	if err != nil {
@@ -69,6 +73,10 @@ func For(version string) (Rules, error) {
 		if !less(v, row.from) {
 			r = row.rules
 		}
+	}
+	if right {
+		// The right answer is that of the newest release without what is known to be wrong in it.
+		r.LogsByModTime, r.Note = false, ""
 	}
 	r.Version = version
 	return r, nil

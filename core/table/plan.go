@@ -30,7 +30,7 @@ func (t *Table) loadView(ctx context.Context, progress func(dirs int)) (*filegro
 			return nil, err
 		}
 		v, err := filegroup.Load(ctx, t.Src, t.Config, tl, nil, filegroup.Options{
-			Release: t.Rules.Version, ReadRows: historyRows, List: filegroup.ListOptions{Progress: progress}})
+			Release: t.Rules.Version, ReadRows: historyRows, ByModTime: t.Rules.LogsByModTime && t.Config.Version < 8, List: filegroup.ListOptions{Progress: progress}})
 		if err != nil {
 			return nil, err
 		}
@@ -161,7 +161,7 @@ type Plan struct {
 
 // Plan plans a query (spec file-view.md section 11).
 func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Plan, error) {
-	sc, err := t.Schema(ctx)
+	sc, err := t.SchemaAt(ctx, q.AsOf)
 	if err != nil {
 		return nil, err
 	}

@@ -16,17 +16,26 @@ import (
 
 // Schema resolves the table schema (spec queries.md section 3): the newest completed commit that
 // carries one, else the schema the table was created with, else that of a data file.
-func (t *Table) Schema(ctx context.Context) (*Schema, error) {
+func (t *Table) Schema(ctx context.Context) (*Schema, error) { return t.SchemaAt(ctx, "") }
+
+// SchemaAt resolves the table schema as of an instant (requested time), "" for the latest: the last
+// commit at or before it counts.
+func (t *Table) SchemaAt(ctx context.Context, instant string) (*Schema, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.schema != nil {
-		return t.schema, nil
+	if s := t.schemas[instant]; s != nil {
+		return s, nil
 	}
 	tl, err := t.loadTimeline(ctx)
 	if err != nil {
 		return nil, err
 	}
 	commits := tl.Commits().Completed().Instants
+	if instant != "" {
+		for len(commits) > 0 && commits[len(commits)-1].Requested > instant {
+			commits = commits[:len(commits)-1]
+		}
+	}
 	var dataFile string
 	var found *Schema
 	for i := len(commits) - 1; i >= 0 && (found == nil || dataFile == ""); i-- {
@@ -74,7 +83,7 @@ func (t *Table) Schema(ctx context.Context) (*Schema, error) {
 		operation := inFile != nil && inFile.FieldIndex(schema.OperationField) >= 0
 		found.Type = found.Type.WithMetaFields(operation)
 	}
-	t.schema = found
+	t.schemas[instant] = found
 	return found, nil
 }
 

@@ -31,7 +31,7 @@ type Table struct {
 	timeline *timeline.Timeline
 	archived *timeline.Archived
 	view     *filegroup.View
-	schema   *Schema
+	schemas  map[string]*Schema // by the instant they are as of
 }
 
 // Open reads hoodie.properties and nothing else. A table version that is not known is an error;
@@ -53,7 +53,7 @@ func Open(ctx context.Context, src storage.Source, hudi string) (*Table, error) 
 	if hudi == "fixed" {
 		rel = ""
 	}
-	return &Table{Src: src, Config: cfg, Rules: rules, Merge: config.Merge(cfg, rel)}, err
+	return &Table{Src: src, Config: cfg, Rules: rules, Merge: config.Merge(cfg, rel), schemas: map[string]*Schema{}}, err
 }
 
 // Timeline loads the active timeline, once.

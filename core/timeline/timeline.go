@@ -47,8 +47,11 @@ type Timeline struct {
 
 	src  storage.Source
 	meta string // the .hoodie folder
-	// times are the requested times in Instants.
+	// times are the requested times in Instants; first is the one FirstNonSavepoint gives.
 	times map[string]bool
+	first string
+	// writes is FirstNonSavepoint of the whole timeline's write timeline.
+	writes string
 	// whole is the timeline that this one was chosen from; nil for the whole one.
 	whole *Timeline
 	// completion holds requested → completion time, of the whole timeline, with the archived
@@ -159,6 +162,16 @@ func (t *Timeline) index() {
 	for i := range t.Instants {
 		t.times[t.Instants[i].Requested] = true
 	}
+	t.first = t.firstNonSavepoint()
+	if t.whole == nil {
+		t.writes = ""
+		for i := range t.Instants {
+			if isWrite(&t.Instants[i]) {
+				t.writes = t.Instants[i].Requested
+				break
+			}
+		}
+	}
 	if t.completion == nil {
 		t.completion = make(map[string]string, len(t.Instants))
 		for i := range t.Instants {
@@ -250,9 +263,9 @@ func (t *Timeline) CommitsAndCompaction() *Timeline {
 }
 
 // Write adds log compactions to CommitsAndCompaction: Hudi's write timeline.
-func (t *Timeline) Write() *Timeline {
-	return t.Actions(Commit, DeltaCommit, ReplaceCommit, Clustering, Compaction, LogCompaction)
-}
+func (t *Timeline) Write() *Timeline { return t.Filter(isWrite) }
+
+var isWrite = actions(Commit, DeltaCommit, ReplaceCommit, Clustering, Compaction, LogCompaction)
 
 // Completed returns the completed instants.
 func (t *Timeline) Completed() *Timeline {
@@ -351,7 +364,9 @@ func (t *Timeline) Find(requested string) []Instant {
 
 // FirstNonSavepoint is the requested time of the first instant whose time is not also that
 // of a savepoint, "" when there is none: everything before it is archived.
-func (t *Timeline) FirstNonSavepoint() string {
+func (t *Timeline) FirstNonSavepoint() string { return t.first }
+
+func (t *Timeline) firstNonSavepoint() string {
 	saved := map[string]bool{}
 	for i := range t.Instants {
 		if t.Instants[i].Action == Savepoint {
@@ -369,8 +384,7 @@ func (t *Timeline) FirstNonSavepoint() string {
 // BeforeTimelineStarts reports whether an instant time is older than the timeline, which
 // means archived and completed.
 func (t *Timeline) BeforeTimelineStarts(time string) bool {
-	f := t.FirstNonSavepoint()
-	return f != "" && time < f
+	return t.first != "" && time < t.first
 }
 
 // Contains reports whether an instant of that requested time is in the timeline. A
@@ -404,7 +418,7 @@ func (t *Timeline) IsCompleted(requested string) bool {
 	if _, ok := t.completion[requested]; ok {
 		return true
 	}
-	return t.Whole().Write().BeforeTimelineStarts(requested)
+	return t.writes != "" && requested < t.writes
 }
 
 // HasArchived reports whether the completion times of archived instants are known.
