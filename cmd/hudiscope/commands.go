@@ -266,13 +266,11 @@ func (e *environment) blocksJSON(ctx context.Context, t api.Table, f api.LogFile
 			if d.Fault != nil {
 				j.Corrupt = d.Fault.Message
 			}
-			if b.Type == "DELETE_BLOCK" {
-				j.Deletes = d.Deletes
-			} else if d.Fault == nil {
+			if d.Fault == nil {
 				total := d.Total
 				j.RecordCount = &total
-				j.Keys = d.Keys
 			}
+			j.Deletes, j.Keys = d.Deletes, d.Keys
 			j.Positions = d.Positions
 		}
 		list = append(list, j)

@@ -1,0 +1,120 @@
+# hudiscope. "make" lists the targets; docs/development.md says more.
+
+GO      ?= go
+PORT    ?= 8080
+TABLES  ?=
+# Reference tables with Apache Hudi's own answers, for "make gold".
+SHARED  ?= ../shared
+FUZZTIME ?=
+
+MODFILE := .cache/trim/go.mod
+WASM    := GOOS=js GOARCH=wasm $(GO) build -modfile=$(MODFILE) -trimpath -buildvcs=false -ldflags='-s -w'
+
+export SHARED FUZZTIME
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
+
+.PHONY: run
+run: build ## build everything and serve it on http://localhost:8080 (PORT=…, TABLES="DIR …")
+	@echo "serving http://localhost:$(PORT)"
+	@exec bin/hudiscope serve --addr localhost:$(PORT) $(TABLES)
+
+.PHONY: build
+build: dist ## the command with the page inside: bin/hudiscope
+	$(GO) build -trimpath -tags embedsite -o bin/hudiscope ./cmd/hudiscope
+
+.PHONY: dist
+dist: wasm ## the page, for any static web server: dist/
+	@$(GO) run ./tools/dist -out dist -wasm .cache/wasm -embed web/httpapi/site/dist
+
+.PHONY: wasm
+wasm: trim ## the two programs of the page: .cache/wasm/*.wasm
+	$(WASM) -o .cache/wasm/app.wasm ./wasm/app
+	$(WASM) -o .cache/wasm/engine.wasm ./wasm/engine
+
+.PHONY: edge
+edge: trim ## the edge worker: bin/edge/
+	@mkdir -p bin/edge
+	@$(GO) run ./tools/edge -out bin/edge
+	$(WASM) -o bin/edge/app.wasm ./wasm/edge
+
+.PHONY: trim
+trim: ## smaller copies of two modules, for .wasm builds: .cache/trim/
+	@$(GO) run ./tools/trim
+
+.PHONY: test
+test: ## every test there is; the last line counts them
+	@$(GO) run ./tools/testall
+
+.PHONY: test-go
+test-go: trim ## Go tests
+	$(GO) test ./...
+
+.PHONY: race
+race: ## Go tests with the race detector, counted
+	@$(GO) run ./tools/testall -only go
+
+.PHONY: test-wasm
+test-wasm: ## the tests of core as WebAssembly under Node, counted
+	@$(GO) run ./tools/testall -only wasm
+
+.PHONY: test-edge
+test-edge: edge ## the edge worker on workerd (needs Node and npm)
+	@$(GO) run ./tools/testall -only edge
+
+.PHONY: test-e2e
+test-e2e: build ## the page in Chromium (needs Node, npm; installs Chromium where it can)
+	@$(GO) run ./tools/testall -only e2e
+
+.PHONY: trim-test
+trim-test: trim ## the trimmed Parquet reader gives the published one's values
+	$(GO) test -count=1 -v -run . ./tools/trim
+
+.PHONY: vet
+vet: trim ## go vet, native and js/wasm
+	$(GO) vet ./...
+	GOOS=js GOARCH=wasm $(GO) vet -modfile=$(MODFILE) ./core/... ./fsadapter/... ./web/... ./wasm/...
+
+.PHONY: lint
+lint: ## gofmt, go vet and staticcheck, native and js/wasm
+	@$(GO) run ./tools/testall -only lint
+
+.PHONY: fmt
+fmt: ## format the Go code
+	gofmt -w cmd core fsadapter tools wasm web
+
+.PHONY: fuzz-smoke
+fuzz-smoke: ## every fuzz target for 3 seconds (FUZZTIME=…)
+	@$(GO) run ./tools/testall -only fuzz
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for a minute (FUZZTIME=…)
+	@FUZZTIME=$(or $(FUZZTIME),1m) $(GO) run ./tools/testall -only fuzz -limit 6h
+
+.PHONY: bench
+bench: ## benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: size
+size: build edge ## sizes against tools/size/budgets.txt, with brotli
+	@$(GO) run ./tools/size -brotli
+
+.PHONY: gold
+gold: build ## every answer of the command against Apache Hudi's own (SHARED=DIR)
+	python3 $(SHARED)/tools/check_gold.py --bin ./bin/hudiscope --jobs 2
+
+.PHONY: gold-subset
+gold-subset: build ## the part of it that must pass (SHARED=DIR)
+	@$(GO) run ./tools/testall -only gold
+
+.PHONY: screenshots
+screenshots: build ## pictures of every view, wide and narrow, light and dark: web/e2e/screenshots/
+	cd web/e2e && npm ci --no-audit --no-fund && npm run screenshots
+
+.PHONY: clean
+clean: ## remove everything that was built
+	rm -rf bin dist .cache web/httpapi/site/dist web/e2e/node_modules wasm/edge/test/node_modules

@@ -1,0 +1,117 @@
+package httprange
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+
+	"hudiscope/core/storage"
+)
+
+// Address is a URL split into what may be shown and what may not.
+type Address struct {
+	// Full is the URL for requests, with its query but no fragment.
+	full *url.URL
+}
+
+// ParseAddress takes an absolute http or https URL apart.
+func ParseAddress(raw string) (Address, error) {
+	refuse := func(why string) (Address, error) {
+		shown, _, _ := strings.Cut(raw, "?")
+		return Address{}, &storage.Fault{Op: "open", Location: shown, Kind: storage.Refused,
+			Try: "Give an address that begins with http:// or https://.", Err: errors.New(why)}
+	}
+	u, err := url.Parse(strings.TrimSpace(raw))
+	if err != nil {
+		return refuse("the address is not a URL")
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return refuse("the address is not an http or https URL")
+	}
+	if u.Host == "" {
+		return refuse("the address names no host")
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return Address{u}, nil
+}
+
+// Location is the address without user, password, query and fragment.
+func (a Address) Location() string {
+	return a.full.Scheme + "://" + a.full.Host + a.full.EscapedPath()
+}
+
+// Request is the address for requests.
+func (a Address) Request() string { return a.full.String() }
+
+// Name is the plain last element of the path, "" if there is none.
+func (a Address) Name() string {
+	p := a.full.Path
+	return p[strings.LastIndexByte(p, '/')+1:]
+}
+
+// IsFolder reports whether the path is empty or ends in a slash.
+func (a Address) IsFolder() bool { return a.Name() == "" }
+
+// Child is the address of a path below, with the same query. A folder's address ends
+// in a slash.
+func (a Address) Child(path string, folder bool) string {
+	var b strings.Builder
+	b.WriteString(strings.TrimSuffix(a.full.EscapedPath(), "/"))
+	if path != "" {
+		for _, seg := range strings.Split(path, "/") {
+			b.WriteByte('/')
+			escape(&b, seg)
+		}
+	}
+	if folder {
+		b.WriteByte('/')
+	}
+	u := *a.full
+	u.Path, u.RawPath = "", ""
+	u.RawQuery, u.ForceQuery = "", false
+	s := u.String() + b.String()
+	if a.full.RawQuery != "" {
+		s += "?" + a.full.RawQuery
+	}
+	return s
+}
+
+// escape percent-encodes all but the unreserved characters of RFC 3986, which every
+// server decodes alike.
+func escape(b *strings.Builder, s string) {
+	const hex = "0123456789ABCDEF"
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '.', c == '~':
+			b.WriteByte(c)
+		default:
+			b.WriteByte('%')
+			b.WriteByte(hex[c>>4])
+			b.WriteByte(hex[c&15])
+		}
+	}
+}
+
+// redacted is err without the secrets of a URL in its text; the chain stays.
+func redacted(err error, rawURL string) error {
+	u, perr := url.Parse(rawURL)
+	if err == nil || perr != nil {
+		return err
+	}
+	s := err.Error()
+	out := s
+	for _, secret := range []string{rawURL, u.RawQuery, u.Query().Encode()} {
+		if len(secret) > 3 {
+			out = strings.ReplaceAll(out, secret, "…")
+		}
+	}
+	if u.User != nil {
+		if p, ok := u.User.Password(); ok && p != "" {
+			out = strings.ReplaceAll(out, p, "…")
+		}
+	}
+	if out == s {
+		return err
+	}
+	return errors.New(out)
+}

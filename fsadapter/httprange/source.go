@@ -1,0 +1,318 @@
+package httprange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"hudiscope/core/storage"
+	"hudiscope/core/storage/flight"
+	"hudiscope/fsadapter/httprange/listing"
+)
+
+// Source is a directory of a web server as a storage.Source. It is safe for concurrent
+// use. It remembers the size and version of every file it has read until Forget, and
+// keeps no bytes: wrap it in a cache.
+type Source struct {
+	c    *Client
+	base Address
+
+	mu    sync.Mutex
+	ids   map[string]*Identity
+	sight sight
+	note  string // with hidden
+	dav   bool   // directories are asked for by WebDAV
+	looks flight.Group[struct{}, sight]
+}
+
+// sight says whether listings show names that begin with a dot. nginx, Debian's Apache
+// and lighttpd hide them unless told otherwise, and Hudi's log files are such names.
+type sight int
+
+const (
+	unknown sight = iota
+	sees
+	hidden
+)
+
+var (
+	_ storage.Source    = (*Source)(nil)
+	_ storage.Forgetter = (*Source)(nil)
+)
+
+// New returns the Source of the directory at an http or https URL. A query, such as a
+// shared access signature, goes with every request and appears in no Location or error.
+// New sends nothing.
+func New(rawURL string, o Options) (*Source, error) {
+	a, err := ParseAddress(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	return &Source{c: NewClient(o), base: a, ids: map[string]*Identity{}}, nil
+}
+
+// Location is the URL without user, password, query and fragment.
+func (s *Source) Location() string { return s.base.Location() }
+
+// Stats returns what was sent so far.
+func (s *Source) Stats() Stats { return s.c.Stats() }
+
+// Forget drops what is known of files and of the server's listings.
+func (s *Source) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ids = map[string]*Identity{}
+	s.sight = unknown
+}
+
+// Open opens a file without sending anything; whether it exists shows at the first read.
+func (s *Source) Open(ctx context.Context, path string) (storage.Object, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := storage.CheckPath("open", path, s.Location()); err != nil {
+		return nil, err
+	}
+	if path == "" {
+		return nil, &storage.Fault{Op: "open", Location: s.Location(), Kind: storage.NotFound, Err: errors.New("it is a directory")}
+	}
+	s.mu.Lock()
+	id := s.ids[path]
+	if id == nil {
+		id = NewIdentity(storage.SizeUnknown, "")
+		s.ids[path] = id
+	}
+	s.mu.Unlock()
+	return &tracked{s.c.Object(s.base.Child(path, false), path, s.Location(), id).(*object), s}, nil
+}
+
+// tracked lets a Source forget the identity of a file that changed, so that opening it
+// anew reads it as it is now.
+type tracked struct {
+	*object
+	s *Source
+}
+
+func (t *tracked) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := t.object.ReadAt(ctx, p, off)
+	t.forget(err)
+	return n, err
+}
+
+func (t *tracked) Size(ctx context.Context) (int64, error) {
+	n, err := t.object.Size(ctx)
+	t.forget(err)
+	return n, err
+}
+
+func (t *tracked) forget(err error) {
+	var f *storage.Fault
+	if !errors.As(err, &f) || f.Kind != storage.Changed && f.Kind != storage.NotFound {
+		return
+	}
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	if t.s.ids[t.path] == t.id {
+		delete(t.s.ids, t.path)
+	}
+}
+
+// List reads the server's page for a directory. When the server does not show names
+// that begin with a dot, the listing is not complete.
+func (s *Source) List(ctx context.Context, dir string) (storage.Listing, error) {
+	l, err := s.page(ctx, dir)
+	if err != nil {
+		return l, err
+	}
+	if showsDots(l) {
+		s.mu.Lock()
+		s.sight = sees
+		s.mu.Unlock()
+		return l, nil
+	}
+	s.mu.Lock()
+	is := s.sight
+	s.mu.Unlock()
+	if is == unknown {
+		is, err = s.looks.Do(ctx, struct{}{}, func(ctx context.Context) (sight, error) { return s.look(ctx, dir, l) })
+		if err != nil {
+			if ctx.Err() != nil {
+				return storage.Listing{}, ctx.Err()
+			}
+			l.Complete = false
+			l.Note = "It could not be found out whether the server lists names that begin with a dot."
+			return l, nil
+		}
+	}
+	if is == hidden {
+		s.mu.Lock()
+		l.Complete, l.Note = false, s.note
+		s.mu.Unlock()
+	}
+	return l, nil
+}
+
+func showsDots(l storage.Listing) bool {
+	for _, e := range l.Entries {
+		if strings.HasPrefix(e.Name, ".") {
+			return true
+		}
+	}
+	return false
+}
+
+// look finds out whether the server hides dot names: it does if it lists no .hoodie
+// although a file in it can be read, or is kept from being read.
+func (s *Source) look(ctx context.Context, dir string, l storage.Listing) (sight, error) {
+	if dir != "" {
+		root, err := s.page(ctx, "")
+		var f *storage.Fault
+		switch {
+		case err == nil:
+			l = root
+		case errors.As(err, &f) && f.Kind != storage.Unreachable && f.Kind != storage.Failed:
+			l = storage.Listing{} // no page for the base: judge by the file alone
+		default:
+			return unknown, err
+		}
+	}
+	is, note := sees, ""
+	if !showsDots(l) {
+		o, err := s.Open(ctx, ".hoodie/hoodie.properties")
+		if err != nil {
+			return unknown, err
+		}
+		defer o.Close()
+		_, err = o.ReadAt(ctx, make([]byte, 1), 0)
+		var f *storage.Fault
+		switch {
+		case err == nil:
+			is, note = hidden, "The server does not list names that begin with a dot, so log files may be missing here."
+		case storage.IsNotExist(err):
+			// No table here, so no proof either way.
+		case errors.As(err, &f) && f.Kind == storage.Forbidden:
+			is, note = hidden, fmt.Sprintf("The server refuses names that begin with a dot (HTTP %d), so .hoodie and log files can't be seen.", f.Status)
+		default:
+			return unknown, err
+		}
+	}
+	s.mu.Lock()
+	s.sight, s.note = is, note
+	s.mu.Unlock()
+	return is, nil
+}
+
+// page gets and reads the listing of a directory.
+func (s *Source) page(ctx context.Context, dir string) (storage.Listing, error) {
+	if err := ctx.Err(); err != nil {
+		return storage.Listing{}, err
+	}
+	if err := storage.CheckPath("list", dir, s.Location()); err != nil {
+		return storage.Listing{}, err
+	}
+	s.mu.Lock()
+	dav := s.dav
+	s.mu.Unlock()
+	if dav {
+		return s.ask(ctx, dir, "PROPFIND")
+	}
+	l, err := s.ask(ctx, dir, "GET")
+	var f *storage.Fault
+	if !errors.As(err, &f) || f.Kind != storage.NoListing {
+		return l, err
+	}
+	l, derr := s.ask(ctx, dir, "PROPFIND")
+	if derr == nil {
+		s.mu.Lock()
+		s.dav = true
+		s.mu.Unlock()
+		return l, nil
+	}
+	switch {
+	case ctx.Err() != nil:
+		return l, ctx.Err()
+	case storage.IsNotExist(derr):
+		return l, derr
+	}
+	return storage.Listing{}, err
+}
+
+// ask sends the request for a directory page, again after passing failures.
+func (s *Source) ask(ctx context.Context, dir, method string) (storage.Listing, error) {
+	for n := 1; ; n++ {
+		l, err := s.askOnce(ctx, dir, method)
+		var a *again
+		if !errors.As(err, &a) {
+			return l, err
+		}
+		if n >= s.c.o.Attempts {
+			return l, a.fault
+		}
+		if err := s.c.pause(ctx, n, a); err != nil {
+			return l, err
+		}
+	}
+}
+
+func (s *Source) askOnce(ctx context.Context, dir, method string) (storage.Listing, error) {
+	url := s.base.Child(dir, true)
+	req := &Request{Method: method, URL: url}
+	want := 200
+	if method == "PROPFIND" {
+		req.Depth, want = "1", 207
+	} else {
+		// Caddy and serve answer JSON then; the value needs no permission from another origin.
+		req.Accept = "application/json, text/html;q=0.9"
+	}
+	fail := func(kind storage.FaultKind, status int, err error, try string) (storage.Listing, error) {
+		return storage.Listing{}, &storage.Fault{Op: "list", Path: dir, Location: s.Location(), Status: status, Kind: kind, Try: try, Err: redacted(err, url)}
+	}
+	const noListing = "Switch directory listings on at the server (nginx: autoindex on; autoindex_format json;), or open the table as a .zip, a directory or a URL bundle."
+	resp, err := s.c.send(ctx, req)
+	if err != nil {
+		return storage.Listing{}, s.c.unreachable(ctx, err, url, "list", dir, s.Location())
+	}
+	defer resp.Body.Close()
+	switch resp.Status {
+	case want:
+	case 403, 405, 501:
+		return fail(storage.NoListing, resp.Status, errors.New("the server does not list the directory"), noListing)
+	default:
+		if resp.Status < 300 {
+			return fail(storage.NoListing, resp.Status, errors.New("the answer is not a directory listing"), noListing)
+		}
+		return storage.Listing{}, s.c.status(resp, url, "list", dir, s.Location())
+	}
+	body, err := readBody(resp.Body, s.c.o.MaxListing)
+	s.c.bytes.Add(int64(len(body)))
+	if ctx.Err() != nil {
+		return storage.Listing{}, ctx.Err()
+	}
+	if err != nil {
+		return storage.Listing{}, &again{fault: &storage.Fault{Op: "list", Path: dir, Location: s.Location(), Kind: storage.Truncated,
+			Try: "The connection or the server cuts answers short; try again.", Err: redacted(fmt.Errorf("the listing broke off: %w", err), url)}}
+	}
+	if int64(len(body)) > s.c.o.MaxListing {
+		return fail(storage.Refused, 0, fmt.Errorf("the listing has more than %d bytes", s.c.o.MaxListing), "Let the server list in JSON, which is shorter, or open a smaller directory.")
+	}
+	l, err := listing.Parse(resp.Header("Content-Type"), body, resp.URL)
+	if err != nil {
+		return fail(storage.NoListing, resp.Status, err, noListing)
+	}
+	return l, nil
+}
+
+// File is one file at a URL: its object for package single, and its name.
+func File(rawURL string, o Options) (obj storage.Object, name, location string, err error) {
+	a, err := ParseAddress(rawURL)
+	if err != nil {
+		return nil, "", "", err
+	}
+	name = a.Name()
+	if name == "" {
+		return nil, "", "", &storage.Fault{Op: "open", Location: a.Location(), Kind: storage.Refused, Err: errors.New("the address is that of a directory")}
+	}
+	return NewClient(o).Object(a.Request(), name, a.Location(), NewIdentity(storage.SizeUnknown, "")), name, a.Location(), nil
+}

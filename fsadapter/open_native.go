@@ -1,0 +1,63 @@
+//go:build !js
+
+package fsadapter
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hudiscope/core/storage"
+	"hudiscope/fsadapter/dir"
+	"hudiscope/fsadapter/single"
+)
+
+// Open opens the table at a location: an http or https URL (see [OpenURL]), or a local
+// path of a directory, a .zip, a URL bundle (.json) or one file of a table.
+func Open(ctx context.Context, location string) (storage.Source, error) {
+	switch s := scheme(location); s {
+	case "":
+	case "http", "https":
+		return OpenURL(ctx, location)
+	case "file":
+		location = location[len("file://"):]
+	default:
+		return nil, unsupported(location, s)
+	}
+	fi, err := os.Stat(location)
+	switch {
+	case location == "":
+		return nil, &storage.Fault{Op: "open", Kind: storage.Refused, Try: "Give a path or an address.", Err: errors.New("the location is empty")}
+	case errors.Is(err, os.ErrNotExist):
+		f := &storage.Fault{Op: "open", Location: location, Kind: storage.NotFound, Try: "Check the path."}
+		if strings.HasPrefix(location, "www.") {
+			f.Try = "Begin the address with https://."
+		}
+		return nil, f
+	case err != nil || fi.IsDir():
+		return dir.New(location) // which explains the error
+	}
+	abs, err := filepath.Abs(location)
+	if err != nil {
+		return nil, &storage.Fault{Op: "open", Location: location, Kind: storage.Failed, Err: err}
+	}
+	folder, err := dir.New(filepath.Dir(abs))
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close() // the file stays open
+	name := filepath.Base(abs)
+	obj, err := folder.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	src := single.New(obj, name, abs)
+	out, err := File(ctx, src, name)
+	if err != nil {
+		obj.Close()
+		return nil, err
+	}
+	return out, nil
+}

@@ -1,0 +1,105 @@
+package upload
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"syscall/js"
+	"testing"
+	"time"
+
+	"hudiscope/core/storage"
+	"hudiscope/core/storage/storagetest"
+)
+
+// file makes a File object, which Node has too.
+func file(name string, b []byte) js.Value {
+	u := js.Global().Get("Uint8Array").New(len(b))
+	js.CopyBytesToJS(u, b)
+	parts := js.Global().Get("Array").New()
+	parts.Call("push", u)
+	buffer := js.Global().Call("require", "buffer")
+	return buffer.Get("File").New(parts, name, map[string]any{"lastModified": 1772900000000})
+}
+
+func list(files map[string][]byte, prefix string) js.Value {
+	a := js.Global().Get("Array").New()
+	for p, b := range files {
+		o := js.Global().Get("Object").New()
+		o.Set("path", prefix+p)
+		o.Set("file", file(p, b))
+		a.Call("push", o)
+	}
+	return a
+}
+
+func TestConformance(t *testing.T) {
+	files := storagetest.Files()
+	for _, prefix := range []string{"", "/trips/", "a/b/"} {
+		src, err := New(t.Context(), list(files, prefix))
+		if err != nil {
+			t.Fatal(err)
+		}
+		storagetest.Run(t, src, files)
+	}
+	src, _ := New(t.Context(), list(files, "t/"))
+	l, err := src.List(t.Context(), "region=eu")
+	if err != nil || !l.Entries[0].ModTime.Equal(time.Unix(1772900000, 0)) {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
+func TestZipAndSingle(t *testing.T) {
+	files := storagetest.Files()
+	var buf bytes.Buffer
+	z := zip.NewWriter(&buf)
+	for p, b := range files {
+		w, _ := z.Create("trips/" + p)
+		w.Write(b)
+	}
+	z.Close()
+	src, err := New(t.Context(), list(map[string][]byte{"trips.zip": buf.Bytes()}, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	storagetest.Run(t, src, files)
+	one := map[string][]byte{".f-0_1.log.1_0-1-1": []byte("#HUDI#abc")}
+	src, err = New(t.Context(), list(one, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	storagetest.Run(t, src, one)
+}
+
+func TestBadInput(t *testing.T) {
+	for _, v := range []js.Value{js.Undefined(), js.Null(), js.ValueOf("x"), js.ValueOf([]any{}), js.ValueOf([]any{1}), js.ValueOf([]any{map[string]any{"path": "a"}})} {
+		_, err := New(t.Context(), v)
+		var f *storage.Fault
+		if !errors.As(err, &f) {
+			t.Errorf("%v: %v", v, err)
+		}
+	}
+}
+
+// What a browser does when the file was changed on the disk since.
+func TestFileGone(t *testing.T) {
+	fake := js.Global().Call("eval", `({path:"f.parquet", file:{size: 5, slice(){ return {arrayBuffer(){ const e=new Error("gone"); e.name="NotReadableError"; return Promise.reject(e)}}}}})`)
+	src, err := New(t.Context(), js.ValueOf([]any{fake}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = storage.ReadAll(t.Context(), src, "f.parquet", 0)
+	var f *storage.Fault
+	if !errors.As(err, &f) || f.Kind != storage.Changed || f.Try == "" {
+		t.Errorf("got %v", err)
+	}
+	// A read that never ends can be left.
+	slow := js.Global().Call("eval", `({path:"f.parquet", file:{size: 5, slice(){ return {arrayBuffer(){ return new Promise(()=>{})}}}}})`)
+	src, _ = New(t.Context(), js.ValueOf([]any{slow}))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := storage.ReadAll(ctx, src, "f.parquet", 0); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,200 @@
+// Command dist puts together the page: the folder that any static web server can
+// serve. It is run by make after the .wasm files are built.
+//
+//	go run ./tools/dist [-out dist] [-wasm .cache/wasm] [-embed web/httpapi/site/dist]
+//
+// The page's own files come from index.html and web/static, wasm_exec.js from the Go
+// toolchain that built the programs, the sample tables named in testdata/samples.json
+// from testdata/tables. FILE.gz stands beside every text and .wasm file. With -embed
+// the same is written once more for go:embed, where a compressed file replaces the
+// file itself.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	out := flag.String("out", "dist", "folder of the page")
+	wasm := flag.String("wasm", filepath.Join(".cache", "wasm"), "folder of the built .wasm files")
+	embed := flag.String("embed", "", "folder for the copy that goes into the command")
+	flag.Parse()
+	if err := run(*out, *wasm, *embed); err != nil {
+		fmt.Fprintln(os.Stderr, "dist:", err)
+		os.Exit(1)
+	}
+}
+
+// programs are the .wasm files of the page.
+var programs = []string{"app.wasm", "engine.wasm"}
+
+func run(out, wasm, embed string) error {
+	files := map[string][]byte{}
+	add := func(name, from string) error {
+		b, err := os.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		if len(b) == 0 {
+			return fmt.Errorf("%s is empty", from)
+		}
+		files[name] = b
+		return nil
+	}
+	if err := add("index.html", "index.html"); err != nil {
+		return err
+	}
+	static := filepath.Join("web", "static")
+	err := filepath.WalkDir(static, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(static, p)
+		if err != nil {
+			return err
+		}
+		return add(filepath.ToSlash(rel), p)
+	})
+	if err != nil {
+		return err
+	}
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return fmt.Errorf("go env GOROOT: %w", err)
+	}
+	if err := add("wasm_exec.js", filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js")); err != nil {
+		return err
+	}
+	for _, p := range programs {
+		if err := add(p, filepath.Join(wasm, p)); err != nil {
+			return err
+		}
+	}
+	if err := add("samples.json", filepath.Join("testdata", "samples.json")); err != nil {
+		return err
+	}
+	names, err := samples(files["samples.json"])
+	if err != nil {
+		return fmt.Errorf("testdata/samples.json: %w", err)
+	}
+	for _, n := range names {
+		if err := add("samples/"+n+".zip", filepath.Join("testdata", "tables", n+".zip")); err != nil {
+			return err
+		}
+	}
+
+	zipped := map[string][]byte{}
+	for name, b := range files {
+		if gz, err := compress(filepath.Join(out, filepath.FromSlash(name)+".gz"), name, b); err != nil {
+			return err
+		} else if gz != nil {
+			zipped[name] = gz
+		}
+	}
+	page, inside := map[string][]byte{}, map[string][]byte{}
+	for name, b := range files {
+		page[name] = b
+		if gz := zipped[name]; gz != nil {
+			page[name+".gz"], inside[name+".gz"] = gz, gz
+		} else {
+			inside[name] = b
+		}
+	}
+	if err := sync(page, out); err != nil {
+		return err
+	}
+	if embed != "" {
+		return sync(inside, embed)
+	}
+	return nil
+}
+
+// samples are the names of the sample tables, which must be plain.
+func samples(b []byte) ([]string, error) {
+	var list []struct {
+		Name string `json:"name"`
+	}
+	if err := json.Unmarshal(b, &list); err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, errors.New("it names no samples")
+	}
+	var names []string
+	for _, s := range list {
+		if !fs.ValidPath(s.Name) || s.Name == "." || strings.Contains(s.Name, "/") {
+			return nil, fmt.Errorf("the name %q is not one path element", s.Name)
+		}
+		names = append(names, s.Name)
+	}
+	return names, nil
+}
+
+// compress returns b with gzip -9, or nil for a kind of file that doesn't get smaller.
+// What an earlier run wrote to old is taken when it still holds b.
+func compress(old, name string, b []byte) ([]byte, error) {
+	if !slices.Contains([]string{".wasm", ".js", ".css", ".html", ".json", ".svg"}, path.Ext(name)) || len(b) < 1024 {
+		return nil, nil
+	}
+	if gz, err := os.ReadFile(old); err == nil {
+		if r, err := gzip.NewReader(bytes.NewReader(gz)); err == nil {
+			if have, err := io.ReadAll(r); err == nil && bytes.Equal(have, b) {
+				return gz, nil
+			}
+		}
+	}
+	var buf bytes.Buffer
+	w, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(b); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+// sync makes dir hold exactly want and leaves files alone that are right.
+func sync(want map[string][]byte, dir string) error {
+	for rel, b := range want {
+		name := filepath.Join(dir, filepath.FromSlash(rel))
+		if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, b) {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, b, 0o644); err != nil {
+			return err
+		}
+	}
+	return filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, p)
+		if err != nil {
+			return err
+		}
+		if _, ok := want[filepath.ToSlash(rel)]; ok {
+			return nil
+		}
+		return os.Remove(p)
+	})
+}

@@ -1,0 +1,352 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+const modfile = "-modfile=.cache/trim/go.mod"
+
+// staticcheck's version is pinned here; go install checks it against the checksum database.
+const staticcheckVersion = "v0.8.2"
+
+// jsPackages are what is built for js/wasm.
+var jsPackages = []string{"./core/...", "./fsadapter/...", "./web/...", "./wasm/..."}
+
+func lint(ctx context.Context, r *results) {
+	fmtCmd := command(ctx, "gofmt", "-l", "cmd", "core", "fsadapter", "tools", "wasm", "web")
+	out, err := fmtCmd.CombinedOutput()
+	if err != nil || len(out) > 0 {
+		r.fail("gofmt", fmt.Sprintf("not formatted:\n%s", out))
+	} else {
+		r.pass(1)
+	}
+	if !trimmed(ctx, r) {
+		return
+	}
+	r.check(ctx, "go vet", command(ctx, "go", "vet", "./..."))
+	r.check(ctx, "go vet js/wasm", js(command(ctx, "go", append([]string{"vet", modfile}, jsPackages...)...)))
+	bin, err := staticcheck(ctx)
+	if err != nil {
+		r.fail("staticcheck", err.Error())
+		return
+	}
+	r.check(ctx, "staticcheck", command(ctx, bin, "./..."))
+	r.check(ctx, "staticcheck js/wasm", js(command(ctx, bin, jsPackages...)))
+}
+
+// staticcheck returns the linter's path, and installs it into .cache/bin when it is not there.
+func staticcheck(ctx context.Context) (string, error) {
+	dir, err := filepath.Abs(filepath.Join(".cache", "bin"))
+	if err != nil {
+		return "", err
+	}
+	bin := filepath.Join(dir, "staticcheck")
+	out, err := command(ctx, "go", "version", "-m", bin).Output()
+	if err == nil && strings.Contains(string(out), "honnef.co/go/tools\t"+staticcheckVersion) {
+		return bin, nil
+	}
+	fmt.Printf("   installing staticcheck %s into .cache/bin\n", staticcheckVersion)
+	cmd := command(ctx, "go", "install", "honnef.co/go/tools/cmd/staticcheck@"+staticcheckVersion)
+	cmd.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=", "GOOS=", "GOARCH=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go install honnef.co/go/tools/cmd/staticcheck@%s: %w\n%s", staticcheckVersion, err, out)
+	}
+	return bin, nil
+}
+
+// trimmed makes the module copies that js/wasm builds use.
+func trimmed(ctx context.Context, r *results) bool {
+	out, err := command(ctx, "go", "run", "./tools/trim", "-q").CombinedOutput()
+	if err != nil {
+		r.fail("tools/trim", string(out))
+	}
+	return err == nil
+}
+
+func build(ctx context.Context, r *results) {
+	r.check(ctx, "make build edge", command(ctx, "make", "--no-print-directory", "build", "edge"))
+}
+
+func size(ctx context.Context, r *results) {
+	cmd := command(ctx, "go", "run", "./tools/size")
+	out, err := cmd.CombinedOutput()
+	fmt.Print(indent(string(out)))
+	if err != nil {
+		r.fail("size", "above the budget, or not built: see the table above")
+		return
+	}
+	r.pass(1)
+}
+
+func goTests(ctx context.Context, r *results) {
+	if trimmed(ctx, r) {
+		goTest(ctx, r, "", command(ctx, "go", "test", "-json", "-race", "-timeout", "12m", "./..."))
+	}
+}
+
+func wasmTests(ctx context.Context, r *results) {
+	if _, err := exec.LookPath("node"); err != nil {
+		r.fail("wasm", "Node is not installed: install Node 20 or newer")
+		return
+	}
+	if !trimmed(ctx, r) {
+		return
+	}
+	root, err := command(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		r.fail("wasm", err.Error())
+		return
+	}
+	exe := filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "go_js_wasm_exec")
+	cmd := command(ctx, "go", "test", "-json", modfile, "-exec", exe, "-timeout", "8m", "./core/...")
+	// The program's environment and arguments must fit into a few kilobytes, so
+	// only what the go command needs is passed on.
+	cmd.Env = []string{"GOOS=js", "GOARCH=wasm"}
+	for _, k := range []string{"PATH", "HOME", "TMPDIR", "GOPATH", "GOCACHE", "GOMODCACHE", "GOPROXY", "GOFLAGS", "GOSUMDB", "GONOSUMDB", "GOTOOLCHAIN", "HTTPS_PROXY", "SSL_CERT_FILE"} {
+		if v, ok := os.LookupEnv(k); ok {
+			cmd.Env = append(cmd.Env, k+"="+v)
+		}
+	}
+	goTest(ctx, r, "js/wasm ", cmd)
+}
+
+var fuzzTime = func() string {
+	if v := os.Getenv("FUZZTIME"); v != "" {
+		return v
+	}
+	return "3s"
+}()
+
+func fuzz(ctx context.Context, r *results) {
+	out, err := command(ctx, "go", "test", "-list", "^Fuzz", "./...").Output()
+	if err != nil {
+		r.fail("fuzz", fmt.Sprintf("go test -list: %v%s", err, stderrOf(err)))
+		return
+	}
+	var names []string
+	targets := 0
+	sc := bufio.NewScanner(strings.NewReader(string(out)))
+	for sc.Scan() {
+		f := strings.Fields(sc.Text())
+		switch {
+		case len(f) == 1 && strings.HasPrefix(f[0], "Fuzz"):
+			names = append(names, f[0])
+		case len(f) >= 2 && f[0] == "ok":
+			for _, n := range names {
+				targets++
+				// One at a time: a fuzz target uses all processors.
+				cmd := command(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+n+"$", "-fuzztime", fuzzTime, f[1])
+				if r.check(ctx, "fuzz "+f[1]+" "+n, cmd) {
+					fmt.Printf("   %s %s: %s\n", f[1], n, fuzzTime)
+				}
+				if ctx.Err() != nil {
+					return
+				}
+			}
+			names = nil
+		}
+	}
+	if targets == 0 {
+		r.fail("fuzz", "there are no fuzz targets: the formats must have some")
+	}
+}
+
+// goldSubset is what the command is held to; GOLD_ARGS replaces it.
+var goldSubset = []string{
+	"--kinds", "config,timeline,slices,blocks,rows",
+	"--only", "^(cow_trips|mor_trips|mor_compacted|mor_rollback)_",
+	"--files", "^(config|timeline|slices|blocks|snapshot|read_optimized)",
+}
+
+func gold(ctx context.Context, r *results) {
+	shared := os.Getenv("SHARED")
+	if shared == "" {
+		shared = filepath.Join("..", "shared")
+	}
+	script := filepath.Join(shared, "tools", "check_gold.py")
+	if _, err := os.Stat(script); err != nil {
+		r.skip("gold", "the reference tables are not here; set SHARED to their folder (the smaller set in testdata is compared by the Go tests)")
+		return
+	}
+	if _, err := exec.LookPath("python3"); err != nil {
+		r.skip("gold", "python3 is not installed")
+		return
+	}
+	args := append([]string{script, "--bin", "./bin/hudiscope", "--jobs", strconv.Itoa(runtime.NumCPU())}, goldSubset...)
+	out, err := command(ctx, "python3", args...).CombinedOutput()
+	r.script("gold", string(out), err)
+}
+
+func edge(ctx context.Context, r *results) {
+	const dir = "wasm/edge/test"
+	if !r.npm(ctx, dir) {
+		return
+	}
+	cmd := command(ctx, "node", "edge.test.mjs")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	r.script("edge", string(out), err)
+}
+
+func e2e(ctx context.Context, r *results) {
+	const dir = "web/e2e"
+	if !r.npm(ctx, dir) {
+		return
+	}
+	chromium, err := chromium(ctx)
+	if err != nil {
+		r.fail("e2e", err.Error())
+		return
+	}
+	cmd := command(ctx, "npm", "test", "--silent")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium)
+	out, err := cmd.CombinedOutput()
+	r.script("e2e", string(out), err)
+}
+
+// npm installs what a folder's package-lock.json pins, once per state of that file.
+func (r *results) npm(ctx context.Context, dir string) bool {
+	for _, tool := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			r.fail(dir, tool+" is not installed: install Node 20 or newer with npm")
+			return false
+		}
+	}
+	lock, err := os.ReadFile(filepath.Join(dir, "package-lock.json"))
+	if err != nil {
+		r.fail(dir, err.Error())
+		return false
+	}
+	stamp := filepath.Join(dir, "node_modules", ".installed-from")
+	if have, err := os.ReadFile(stamp); err == nil && string(have) == string(lock) {
+		return true
+	}
+	fmt.Printf("   npm ci in %s\n", dir)
+	cmd := command(ctx, "npm", "ci", "--no-audit", "--no-fund")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		r.fail(dir, fmt.Sprintf("npm ci: %v\n%s", err, out))
+		return false
+	}
+	if err := os.WriteFile(stamp, lock, 0o644); err != nil {
+		r.fail(dir, err.Error())
+		return false
+	}
+	return true
+}
+
+// chromium finds the browser, and installs Debian's where that can be done.
+func chromium(ctx context.Context) (string, error) {
+	find := func() string {
+		names := []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
+		if v := os.Getenv("CHROMIUM"); v != "" {
+			names = []string{v}
+		}
+		for _, n := range names {
+			if p, err := exec.LookPath(n); err == nil {
+				return p
+			}
+		}
+		return ""
+	}
+	if p := find(); p != "" {
+		return p, nil
+	}
+	const need = "the browser tests need Chromium: install it (Debian, Ubuntu: apt-get install chromium), or set CHROMIUM to the path of a Chromium or Chrome"
+	if _, err := exec.LookPath("apt-get"); err != nil || os.Getuid() != 0 || os.Getenv("CHROMIUM") != "" {
+		return "", fmt.Errorf("%s", need)
+	}
+	fmt.Println("   installing chromium with apt-get")
+	for _, args := range [][]string{{"update", "-q"}, {"install", "-q", "-y", "--no-install-recommends", "chromium"}} {
+		cmd := command(ctx, "apt-get", args...)
+		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%s\napt-get %s: %w\n%s", need, strings.Join(args, " "), err, out)
+		}
+	}
+	if p := find(); p != "" {
+		return p, nil
+	}
+	return "", fmt.Errorf("%s", need)
+}
+
+var (
+	closing = regexp.MustCompile(`(?m)^\s*(?:\w+: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\s*$`)
+	tapLine = regexp.MustCompile(`(?m)^(?:# |ℹ )(pass|fail|skipped) (\d+)$`)
+	notOK   = regexp.MustCompile(`(?m)^\s*(?:not ok|FAIL|✖)\b.*$`)
+)
+
+// script counts the output of a test program: its closing line "N passed, N failed",
+// or the summary of Node's test runner.
+func (r *results) script(name, out string, err error) {
+	c, ok := tell(out)
+	if !ok {
+		r.fail(name, fmt.Sprintf("%s\nthere is no closing line that counts tests (%v)", out, err))
+		return
+	}
+	r.pass(c.passed)
+	for i := range c.skipped {
+		r.skip(fmt.Sprintf("%s %d of %d skipped by the test program", name, i+1, c.skipped), "")
+	}
+	if c.failed == 0 && err == nil && c.passed > 0 {
+		return
+	}
+	fmt.Print(indent(out))
+	names := notOK.FindAllString(out, -1)
+	for i := range max(c.failed, 1) {
+		n := "(see above)"
+		if i < len(names) {
+			n = strings.TrimSpace(names[i])
+		}
+		r.fail(name+" "+n, "")
+	}
+}
+
+// tell finds the counts in an output; the last closing line is the one.
+func tell(out string) (counts, bool) {
+	if all := closing.FindAllStringSubmatch(out, -1); len(all) > 0 {
+		m := all[len(all)-1]
+		return counts{atoi(m[1]), atoi(m[2]), atoi(m[3])}, true
+	}
+	var c counts
+	found := false
+	for _, m := range tapLine.FindAllStringSubmatch(out, -1) {
+		found = true
+		switch m[1] {
+		case "pass":
+			c.passed = atoi(m[2])
+		case "fail":
+			c.failed = atoi(m[2])
+		case "skipped":
+			c.skipped = atoi(m[2])
+		}
+	}
+	return c, found
+}
+
+func atoi(s string) int {
+	n, _ := strconv.Atoi(s) // digits by the pattern; "" is 0
+	return n
+}
+
+func indent(s string) string {
+	s = strings.TrimRight(s, "\n")
+	return "      " + strings.ReplaceAll(s, "\n", "\n      ") + "\n"
+}
+
+func stderrOf(err error) string {
+	if e, ok := err.(*exec.ExitError); ok {
+		return "\n" + string(e.Stderr)
+	}
+	return ""
+}

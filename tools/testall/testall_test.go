@@ -1,0 +1,108 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestCountsRealRuns runs go test -json on a module with every kind of outcome.
+func TestCountsRealRuns(t *testing.T) {
+	dir := t.TempDir()
+	for name, src := range map[string]string{
+		"go.mod": "module m\n\ngo 1.26\n",
+		"a/a_test.go": `package a
+import "testing"
+func TestPass(t *testing.T) {}
+func TestOuter(t *testing.T) {
+	t.Run("good", func(t *testing.T) {})
+	t.Run("bad", func(t *testing.T) { t.Error("the inner one says why") })
+	t.Run("later", func(t *testing.T) { t.Skip("not today") })
+}
+func TestOuterItself(t *testing.T) {
+	t.Run("good", func(t *testing.T) {})
+	t.Error("the outer one says why")
+}
+`,
+		"b/b_test.go": `package b
+import "testing"
+func TestPanics(t *testing.T) { panic("it went over") }
+`,
+		"c/c_test.go": `package c
+import "testing"
+func TestX(t *testing.T) { undefined() }
+`,
+		"d/d.go": "package d\n",
+		"e/e_test.go": `package e
+import ("os"; "testing")
+func TestMain(m *testing.M) { println("before the tests"); os.Exit(3) }
+`,
+	} {
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(src), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var r results
+	cmd := exec.Command("go", "test", "-json", "./...")
+	cmd.Dir = dir
+	goTest(t.Context(), &r, "", cmd)
+	if got, want := r.counts(), (counts{passed: 3, failed: 5, skipped: 1}); got != want {
+		t.Errorf("counted %+v, want %+v", got, want)
+	}
+	want := []string{"m/a TestOuter/bad", "m/a TestOuterItself", "m/b TestPanics", "m/c", "m/e"}
+	slices.Sort(r.fails)
+	if !slices.Equal(r.fails, want) {
+		t.Errorf("failed %q, want %q", r.fails, want)
+	}
+	if len(r.skips) != 1 || r.skips[0] != "m/a TestOuter/later: not today" {
+		t.Errorf("skipped %q", r.skips)
+	}
+}
+
+func TestClosingLines(t *testing.T) {
+	for out, want := range map[string]counts{
+		"x\n12 passed, 0 failed\n":                                    {12, 0, 0},
+		"1 passed, 2 failed\nedge: 3 passed, 4 failed, 5 skipped\n\n": {3, 4, 5},
+		"# tests 9\n# pass 7\n# fail 1\n# skipped 1\n":                {7, 1, 1},
+		"ℹ tests 2\nℹ pass 2\nℹ fail 0\n":                             {2, 0, 0},
+	} {
+		if got, ok := tell(out); !ok || got != want {
+			t.Errorf("%q: %+v %v, want %+v", out, got, ok, want)
+		}
+	}
+	for _, out := range []string{"", "all good\n", "I saw 3 passed, 4 failed once\n"} {
+		if got, ok := tell(out); ok {
+			t.Errorf("%q: %+v", out, got)
+		}
+	}
+}
+
+// TestScriptsFail: a program that says all is well but exits with an error has failed,
+// and so has one that ran nothing or counted nothing.
+func TestScriptsFail(t *testing.T) {
+	exit := exec.Command("false").Run()
+	for _, c := range []struct {
+		out string
+		err error
+		ok  bool
+	}{
+		{"3 passed, 0 failed", nil, true},
+		{"3 passed, 0 failed", exit, false},
+		{"3 passed, 1 failed", nil, false},
+		{"0 passed, 0 failed", nil, false},
+		{"fine", nil, false},
+	} {
+		var r results
+		r.script("x", c.out, c.err)
+		if got := r.counts().failed == 0; got != c.ok {
+			t.Errorf("%q %v: ok %v, want %v (%s)", c.out, c.err, got, c.ok, strings.Join(r.fails, "; "))
+		}
+	}
+}

@@ -1,0 +1,603 @@
+package app
+
+import (
+	"strconv"
+	"strings"
+
+	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
+
+	"hudiscope/core/api"
+	"hudiscope/web/model"
+	"hudiscope/web/view"
+)
+
+// blocksView shows the log files of a slice as strips of blocks, and one block in full.
+type blocksView struct {
+	goapp.Compo
+
+	Root *Root
+	Rev  int
+
+	width   float64
+	release []func()
+}
+
+func (v *blocksView) OnMount(ctx goapp.Context) {
+	v.release = append(v.release,
+		watchWidth("strips", func(w float64) {
+			if w != v.width {
+				v.width = w
+				v.Update()
+			}
+		}),
+		view.LightSpans(v.JSValue()),
+	)
+}
+
+func (v *blocksView) OnDismount() {
+	for _, f := range v.release {
+		f()
+	}
+}
+
+func (v *blocksView) Render() goapp.UI {
+	class := "blocks"
+	if st := v.Root.s.state; st.FileID != "" || st.Log != "" || v.Root.current() != st.View || v.Root.s.overview.val.Kind == kindLog {
+		class += " two"
+	}
+	return view.Div(class, goapp.Div().ID("strips").Class("strips").Body(v.top()...), v.detail())
+}
+
+func (v *blocksView) top() []goapp.UI {
+	s := v.Root.s
+	st := s.state
+	single := s.overview.val.Kind == kindLog
+	if !single && st.FileID == "" && st.Log == "" {
+		return v.picker()
+	}
+	b := &s.blocks
+	out := []goapp.UI{}
+	if !single {
+		out = append(out, v.sliceLine())
+	}
+	switch {
+	case b.fault != nil:
+		return append(out, view.FaultPanel(b.fault, nil, b.retrier(s)))
+	case b.val == nil:
+		return append(out, view.Loading("Reading log blocks", b.slow, b.prog, b.canceller()), bones())
+	case len(b.val.Files) == 0:
+		return append(out, view.Empty(view.IconBlocks, "No log files", "This slice has no log files: its rows are those of the base file.",
+			view.Link("button", st.Go(model.Rows), goapp.Text("Rows of the file group"))))
+	}
+	c := b.val.Counters
+	stat := func(name string, n int64, tone string) goapp.UI {
+		class := "stat"
+		if n == 0 {
+			class += " zero"
+		} else if tone != "" {
+			class += " " + tone
+		}
+		return goapp.Span().Class(class).Body(goapp.B().Class("num").Text(model.Count(n)), goapp.Text(" "+name))
+	}
+	one := func(n int64, noun string) string {
+		p := model.Plural(n, noun)
+		return strings.TrimLeft(p, "0123456789, ")
+	}
+	bar := view.Div("toolbar",
+		stat(one(int64(c.LogFiles), "log file"), int64(c.LogFiles), ""),
+		stat(one(int64(c.Blocks), "block"), int64(c.Blocks), ""),
+		stat(one(c.Records, "record"), c.Records, ""),
+		stat(one(int64(c.Rollbacks), "rollback"), int64(c.Rollbacks), "warn"),
+		stat(one(int64(c.CorruptBlocks), "corrupt block"), int64(c.CorruptBlocks), "bad"),
+		legendBlocks(b.val),
+	)
+	out = append(out, bar, v.strips(b.val))
+	return out
+}
+
+func legendBlocks(b *api.Blocks) goapp.UI {
+	seen := map[string]bool{}
+	var items []goapp.UI
+	for _, f := range b.Files {
+		for _, blk := range f.Blocks {
+			k := model.KindOf(blk.Type)
+			if seen[k.Class] {
+				continue
+			}
+			seen[k.Class] = true
+			items = append(items, goapp.Span().Class("legend-item").Body(goapp.Span().Class("swatch blk-"+k.Class).Text(k.Letter), goapp.Text(k.Name)))
+		}
+	}
+	return view.Div("legend", items...)
+}
+
+// picker chooses a slice that has log files.
+func (v *blocksView) picker() []goapp.UI {
+	s := v.Root.s
+	f := &s.latest
+	switch {
+	case f.fault != nil:
+		return []goapp.UI{view.FaultPanel(f.fault, nil, f.retrier(s))}
+	case f.val == nil:
+		return []goapp.UI{view.Loading("Reading file groups", f.slow, f.prog, f.canceller()), bones()}
+	}
+	var items []goapp.UI
+	with := 0
+	for _, p := range f.val.Partitions {
+		for _, g := range p.Groups {
+			for _, sl := range g.Slices {
+				if len(sl.Logs) == 0 {
+					continue
+				}
+				with++
+				if with > 500 {
+					continue
+				}
+				st := s.state
+				st.Partition, st.FileID, st.Slice = p.Partition, g.FileID, sl.BaseInstant
+				var bytes int64
+				for _, l := range sl.Logs {
+					bytes += max(0, l.Size)
+				}
+				note := ""
+				if sl.Latest {
+					note = "latest"
+				}
+				items = append(items, view.Link("pick", st,
+					goapp.Span().Class("mono").Text(partitionName(p.Partition)),
+					goapp.Span().Class("mono").Title(g.FileID).Text(model.ShortID(g.FileID)),
+					goapp.Span().Class("mono").Text(sl.BaseInstant),
+					view.Span("num", model.Plural(int64(len(sl.Logs)), "log file")),
+					view.Span("num dim", model.Bytes(bytes)),
+					view.Span("badges", note),
+				))
+			}
+		}
+	}
+	if with == 0 {
+		text := "No slice of this table has log files now. They appear with the next update, and go into the base file at the next compaction."
+		if s.overview.val.Type == "COPY_ON_WRITE" {
+			text = "This is a copy-on-write table: updates rewrite base files, so there are no log files to look into."
+		}
+		return []goapp.UI{view.Empty(view.IconBlocks, "No log files", text, view.Link("button", s.state.Go(model.Files), goapp.Text("Files")))}
+	}
+	head := view.Div("toolbar", view.Span("num", model.Plural(int64(with), "slice")+" with log files: choose one"))
+	if with > 500 {
+		head = view.Div("toolbar", view.Span("num", model.Plural(int64(with), "slice")+" with log files; the first 500 are listed, the Files view has all"))
+	}
+	return []goapp.UI{head, view.Div("picks", append([]goapp.UI{view.Div("pick head",
+		goapp.Span().Text("Partition"), goapp.Span().Text("File group"), goapp.Span().Text("Base instant"), goapp.Span().Text("Logs"), goapp.Span().Text("Size"), goapp.Span())}, items...)...)}
+}
+
+// sliceLine names the slice whose logs are shown, with the way back.
+func (v *blocksView) sliceLine() goapp.UI {
+	st := v.Root.s.state
+	all := st
+	all.FileID, all.Partition, all.Slice, all.Log, all.Block, all.Byte = "", "", "", "", 0, 0
+	if st.FileID == "" {
+		return view.Div("slice-line", view.Link("link", all, goapp.Text("All slices")), view.Mono(st.Log))
+	}
+	return view.Div("slice-line",
+		view.Link("link", all, goapp.Text("All slices")),
+		goapp.Span().Class("mono").Text(partitionName(st.Partition)),
+		goapp.Span().Class("mono").Title(st.FileID).Text(model.ShortID(st.FileID)),
+		goapp.Span().Class("mono").Text(st.Slice),
+		view.Link("link", st.Go(model.Files), goapp.Text("Files of the slice")),
+	)
+}
+
+const (
+	stripLabel = 19.0
+	stripH     = 30.0
+	stripGap   = 15.0
+	leastBlock = 24.0
+)
+
+func (v *blocksView) strips(b *api.Blocks) goapp.UI {
+	width := v.width
+	if width < 200 {
+		width = 900
+	}
+	gutter := 0.0
+	for _, f := range b.Files {
+		for _, blk := range f.Blocks {
+			if blk.Target != "" {
+				gutter = 70
+			}
+		}
+	}
+	lay := model.LayStrips(b.Files, width-gutter-4, leastBlock)
+	st := v.Root.s.state
+	chosenFile, chosenBlock := selectedBlock(b, st)
+	var shapes []goapp.UI
+	total := width
+	yOf := func(strip int) float64 { return float64(strip)*(stripLabel+stripH+stripGap) + stripLabel }
+	shapes = append(shapes, v.arcs(lay, yOf)...)
+	for i, strip := range lay.Strips {
+		f := &b.Files[i]
+		y := yOf(i)
+		total = max(total, strip.Width+gutter)
+		name := f.File.Name
+		label := view.Svg("text").Attr("data-c", "strip-label").Attr("x", "1").Attr("y", view.Px(y-6)).Body(
+			view.Svg("title").Text(f.File.Path),
+			view.Svg("tspan").Attr("data-c", "mono").Text(name),
+			view.Svg("tspan").Attr("data-c", "dim").Attr("dx", "8").Text(model.Bytes(f.File.Size)),
+		)
+		shapes = append(shapes, label)
+		if f.File.State != "committed" && f.File.State != "" {
+			shapes = append(shapes, view.Svg("rect").Attr("data-c", "file-open").Attr("x", "-2").Attr("y", view.Px(y-3)).Attr("width", view.Px(strip.Width+5)).Attr("height", view.Px(stripH+6)).Attr("rx", "4"))
+		}
+		for _, g := range strip.Gaps {
+			shapes = append(shapes, view.Svg("rect").Attr("data-c", "gap").Attr("x", view.Px(g.X)).Attr("y", view.Px(y+8)).Attr("width", "4").Attr("height", view.Px(stripH-16)))
+		}
+		for ci, cell := range strip.Cells {
+			blk := &f.Blocks[ci]
+			chosen := chosenBlock == blk && chosenFile == f
+			shapes = append(shapes, v.cell(f, blk, cell, y, chosen))
+		}
+		if f.Fault != nil {
+			x := strip.Width + 3
+			shapes = append(shapes, view.Svg("path").Attr("data-c", "cut").Attr("d", "M"+view.Px(x)+" "+view.Px(y)+"l5 6l-5 6l5 6l-5 6l5 6"))
+		}
+	}
+	defs := view.Svg("defs").Body(
+		view.Svg("pattern").Attr("id", "hatch").Attr("width", "7").Attr("height", "7").Attr("patternUnits", "userSpaceOnUse").Attr("patternTransform", "rotate(45)").Body(
+			view.Svg("rect").Attr("data-c", "hatch-back").Attr("width", "7").Attr("height", "7"),
+			view.Svg("rect").Attr("data-c", "hatch-line").Attr("width", "2.5").Attr("height", "7"),
+		))
+	height := float64(len(lay.Strips))*(stripLabel+stripH+stripGap) + 2
+	svg := view.Svg("svg").Attr("width", view.Px(total)).Attr("height", view.Px(height)).Attr("role", "group").
+		Attr("aria-label", "Log blocks. Use j and k to move.").Body(append([]goapp.UI{defs}, shapes...)...).OnClick(v.pick).On("keydown", v.pickKey)
+	body := []goapp.UI{view.Div("plot strip-plot", svg)}
+	if lay.Stretched > 0 {
+		body = append(body, goapp.P().Class("dim small").Text("Drawn to scale by bytes; "+model.Plural(int64(lay.Stretched), "small block")+" drawn wider to be seen."))
+	}
+	for i := range b.Files {
+		if f := b.Files[i].Fault; f != nil {
+			body = append(body, view.FaultPanel(f, nil, nil))
+		}
+	}
+	return view.Div("strip-box", body...)
+}
+
+// arcs draws a line from each rollback command to the blocks it names: out to the right of
+// both, up, and back to the block.
+func (v *blocksView) arcs(lay model.Strips, yOf func(int) float64) []goapp.UI {
+	var out []goapp.UI
+	line := func(d, head string) {
+		out = append(out, view.Svg("path").Attr("data-c", "arc").Attr("d", d), view.Svg("path").Attr("data-c", "arc-head").Attr("d", head))
+	}
+	for n, a := range lay.Arcs {
+		from, to := lay.Strips[a.FromStrip].Cells[a.FromCell], lay.Strips[a.ToStrip].Cells[a.ToCell]
+		y1, y2 := yOf(a.FromStrip), yOf(a.ToStrip)
+		if a.FromStrip == a.ToStrip {
+			// In one file: a bow over the blocks.
+			x1, x2 := from.X+from.W/2, to.X+to.W/2
+			up := view.Px(y1 - 17)
+			line("M"+view.Px(x1)+" "+view.Px(y1-1)+"C"+view.Px(x1)+" "+up+" "+view.Px(x2)+" "+up+" "+view.Px(x2)+" "+view.Px(y1-2),
+				"M"+view.Px(x2-4)+" "+view.Px(y1-8)+"L"+view.Px(x2)+" "+view.Px(y1-1)+"L"+view.Px(x2+4)+" "+view.Px(y1-8))
+			continue
+		}
+		x1, x2 := from.X+from.W, to.X+to.W
+		m1, m2 := y1+stripH/2, y2+stripH/2
+		const r = 9.0
+		x := max(x1, x2) + 20 + float64(n%5)*9
+		turn := "-"
+		if m2 > m1 {
+			turn = ""
+		}
+		bend := turn + view.Px(r)
+		line("M"+view.Px(x1+1)+" "+view.Px(m1)+"H"+view.Px(x-r)+"q"+view.Px(r)+" 0 "+view.Px(r)+" "+bend+
+			"V"+view.Px(m2+sign(m1-m2)*r)+"q0 "+bend+" -"+view.Px(r)+" "+bend+"H"+view.Px(x2+3),
+			"M"+view.Px(x2+9)+" "+view.Px(m2-4)+"L"+view.Px(x2+2)+" "+view.Px(m2)+"L"+view.Px(x2+9)+" "+view.Px(m2+4))
+	}
+	return out
+}
+
+func sign(f float64) float64 {
+	if f < 0 {
+		return -1
+	}
+	return 1
+}
+
+func (v *blocksView) cell(f *api.LogFile, blk *api.Block, c model.StripBlock, y float64, chosen bool) goapp.UI {
+	class := "blk blk-" + c.Kind.Class
+	if c.Struck {
+		class += " struck"
+	}
+	if blk.Fate == "after the query instant" || blk.Fate == "not reached" || blk.Fate == "compacted" {
+		class += " unread"
+	}
+	if chosen {
+		class += " chosen"
+	}
+	label := c.Kind.Name + " block " + strconv.Itoa(blk.Index) + " of " + f.File.Name + ", " + model.Bytes(blk.End-blk.Start) + ", " + blk.Fate
+	w := max(1, c.W-1.5)
+	shapes := []goapp.UI{
+		view.Svg("title").Text(label),
+		view.Svg("rect").Attr("data-c", "shape").Attr("x", view.Px(c.X)).Attr("y", view.Px(y)).Attr("width", view.Px(w)).Attr("height", view.Px(stripH)).Attr("rx", "3"),
+	}
+	if c.Struck {
+		mid := view.Px(y + stripH/2)
+		shapes = append(shapes, view.Svg("path").Attr("data-c", "strike").Attr("d", "M"+view.Px(c.X+3)+" "+mid+"H"+view.Px(c.X+w-3)))
+	}
+	shapes = append(shapes,
+		view.Svg("text").Attr("data-c", "letter").Attr("x", view.Px(c.X+w/2)).Attr("y", view.Px(y+stripH/2+4.5)).Attr("text-anchor", "middle").Text(c.Kind.Letter))
+	if c.W > 150 && blk.Records >= 0 && (c.Kind.Class == "data" || c.Kind.Class == "delete" || c.Kind.Class == "parquet" || c.Kind.Class == "hfile" || c.Kind.Class == "cdc") {
+		shapes = append(shapes, view.Svg("text").Attr("data-c", "cell-note").Attr("x", view.Px(c.X+7)).Attr("y", view.Px(y+stripH/2+4)).Text(model.Plural(blk.Records, "record")))
+	}
+	tab := "-1"
+	if chosen || (v.Root.s.state.Block == 0 && blk.Index == 0) {
+		tab = "0"
+	}
+	return view.Svg("g").Attr("data-c", class).Attr("data-f", f.File.Path).Attr("data-b", blk.Index).Attr("role", "button").Attr("tabindex", tab).Attr("aria-label", label).Attr("aria-pressed", chosen).Body(shapes...)
+}
+
+func (v *blocksView) pick(_ goapp.Context, e goapp.Event) {
+	f, ok := view.Closest(e, "[data-f]", "f")
+	if !ok {
+		return
+	}
+	b, _ := view.Closest(e, "[data-f]", "b")
+	n, err := strconv.Atoi(b)
+	if err != nil {
+		return
+	}
+	st := v.Root.s.state
+	st.Log, st.Block, st.Byte = f, n+1, 0
+	v.Root.navigate(st)
+}
+
+func (v *blocksView) pickKey(ctx goapp.Context, e goapp.Event) {
+	if k := e.Get("key").String(); k == "Enter" || k == " " {
+		e.PreventDefault()
+		v.pick(ctx, e)
+	}
+}
+
+// detail is the selected block: what it is, what a snapshot does with it, its parts, its bytes.
+func (v *blocksView) detail() goapp.UI {
+	s := v.Root.s
+	st := s.state
+	b := s.blocks.val
+	if b == nil || len(b.Files) == 0 {
+		return view.Div("hidden")
+	}
+	f, blk := selectedBlock(b, st)
+	if blk == nil {
+		if st.Byte > 0 && st.Log != "" {
+			for i := range b.Files {
+				if b.Files[i].File.Path == st.Log {
+					return view.Div("block-detail", goapp.H2().Text("Bytes of the file"), &hexFile{Root: v.Root, Path: st.Log, Size: b.Files[i].File.Size})
+				}
+			}
+		}
+		return view.Div("block-detail none", view.Empty(view.IconBlocks, "Choose a block", "Click a block, or press j and k. Its header, its byte ranges and its records open here, beside its bytes."))
+	}
+	kind := model.KindOf(blk.Type)
+	closed := st
+	closed.Log, closed.Block, closed.Byte = "", 0, 0
+	head := view.Div("detail-head",
+		goapp.H2().Body(goapp.Span().Class("swatch blk-"+kind.Class).Text(kind.Letter), goapp.Text(kind.Name+" block"),
+			goapp.Span().Class("dim").Text(" "+strconv.Itoa(blk.Index))),
+		view.Div("detail-tools",
+			view.IconButton(view.IconLeft, "Previous block (k)", func(goapp.Context, goapp.Event) { v.Root.stepBlock(-1) }),
+			view.IconButton(view.IconRight, "Next block (j)", func(goapp.Context, goapp.Event) { v.Root.stepBlock(1) }),
+			goapp.A().Class("icon-button").Href("#"+closed.Fragment()).Title("Close (Esc)").Aria("label", "Close").Body(view.IconClose.UI()),
+		))
+	return view.Div("block-detail", head, v.fate(blk), view.Div("block-split",
+		view.Div("block-left", v.facts(f, blk), v.header(blk), v.content(blk)),
+		view.Div("block-right", v.bytes(f, blk)),
+	))
+}
+
+func (v *blocksView) fate(blk *api.Block) goapp.UI {
+	if blk.Fate == "" {
+		return nil
+	}
+	tone, icon := "good", view.IconCheck
+	switch blk.Fate {
+	case "merged":
+	case "command":
+		tone, icon = "note", view.IconInfo
+	case "corrupt":
+		tone, icon = "bad", view.IconWarning
+	default:
+		tone, icon = "warn", view.IconWarning
+	}
+	text := []goapp.UI{goapp.Strong().Text(strings.ToUpper(blk.Fate[:1]) + blk.Fate[1:] + ".")}
+	if blk.FateWhy != "" {
+		text = append(text, goapp.Text(" "+blk.FateWhy))
+	}
+	if blk.Corrupt != "" && blk.Corrupt != blk.FateWhy {
+		text = append(text, goapp.Text(" "+blk.Corrupt))
+	}
+	if blk.FateFile != "" && blk.Fate == "rolled back" {
+		st := v.Root.s.state
+		st.Log, st.Block, st.Byte = blk.FateFile, blk.FateBlock+1, 0
+		text = append(text, goapp.Text(" "), view.Link("link", st, goapp.Text("See the command block")))
+	}
+	return goapp.Div().Class("finding", tone).Body(icon.UI(), view.Div("finding-text", text...))
+}
+
+func (v *blocksView) facts(f *api.LogFile, blk *api.Block) goapp.UI {
+	records := ""
+	if blk.Records >= 0 && blk.Type != "COMMAND_BLOCK" && blk.Type != "CORRUPT_BLOCK" {
+		records = model.Count(blk.Records)
+	}
+	instant := goapp.UI(nil)
+	if blk.Instant != "" {
+		st := v.Root.s.state.Go(model.Timeline)
+		st.Instant, st.Action = blk.Instant, ""
+		instant = view.Fact("Instant", view.Link("link mono", st, goapp.Text(blk.Instant)))
+	}
+	target := goapp.UI(nil)
+	if blk.Target != "" {
+		target = view.Fact("Rolls back", view.Mono(blk.Target))
+	}
+	return view.Facts("",
+		view.Fact("File", goapp.Span().Class("mono wrap").Text(f.File.Name)),
+		instant, target,
+		view.FactText("Records", records),
+		view.Fact("Bytes", goapp.Span().Class("mono").Text(model.Count(blk.Start)+" – "+model.Count(blk.End)), view.Span("dim", model.Bytes(blk.End-blk.Start))),
+		view.Fact("Content", goapp.Span().Class("mono").Text(model.Count(blk.ContentOffset)+" – "+model.Count(blk.ContentOffset+blk.ContentSize)), view.Span("dim", model.Bytes(blk.ContentSize))),
+	)
+}
+
+func (v *blocksView) header(blk *api.Block) goapp.UI {
+	list := func(title string, entries []api.HeaderEntry) goapp.UI {
+		if len(entries) == 0 {
+			return nil
+		}
+		var out []goapp.UI
+		for _, e := range entries {
+			value := strings.TrimSpace(e.Value)
+			switch {
+			case strings.HasPrefix(value, "{") || strings.HasPrefix(value, "["):
+				out = append(out, view.Fact(e.Key, goapp.Details().Class("schema").Body(
+					goapp.Summary().Text("JSON, "+model.Bytes(int64(len(e.Value)))),
+					&view.JSONTree{Doc: e.Value, Label: e.Key, Depth: 2})))
+			case len(value) > 160:
+				out = append(out, view.Fact(e.Key, goapp.Details().Class("schema").Body(
+					goapp.Summary().Text("text, "+model.Bytes(int64(len(e.Value)))), goapp.Pre().Class("raw").Text(e.Value))))
+			default:
+				out = append(out, view.Fact(e.Key, goapp.Span().Class("mono wrap").Text(e.Value)))
+			}
+		}
+		return goapp.Section().Class("part").Body(goapp.H3().Text(title), goapp.Dl().Class("facts keys-mono").Body(out...))
+	}
+	return view.Div("", view.Group(list("Header", blk.Header), list("Footer", blk.Footer))...)
+}
+
+// content is what the block holds: records, deletes, or why it can't be decoded.
+func (v *blocksView) content(blk *api.Block) goapp.UI {
+	s := v.Root.s
+	d := &s.block
+	switch {
+	case d.fault != nil:
+		return view.FaultPanel(d.fault, nil, d.retrier(s))
+	case d.val == nil:
+		if d.key == "" {
+			return nil
+		}
+		return view.Loading("Decoding the block", d.slow, d.prog, d.canceller())
+	case d.val.Fault != nil:
+		return view.FaultPanel(d.val.Fault, nil, nil)
+	}
+	first := len(blk.Layout)
+	span := func(i int, row goapp.HTMLTr) goapp.UI {
+		if i < len(d.val.Spans) && d.val.Spans[i].End > d.val.Spans[i].Start {
+			return row.DataSet("s", first+i).TabIndex(0)
+		}
+		return row
+	}
+	var rows []goapp.UI
+	var head goapp.UI
+	what, n := "Records", len(d.val.Records)
+	switch {
+	case len(d.val.Deletes) > 0:
+		what, n = "Deletes", len(d.val.Deletes)
+		head = goapp.Tr().Body(goapp.Th().Scope("col").Text("Key"), goapp.Th().Scope("col").Text("Partition"), goapp.Th().Scope("col").Text("Ordering value"), goapp.Th().Scope("col").Text("Its type"))
+		for i, x := range d.val.Deletes {
+			part := goapp.Td().Class("mono").Text("")
+			if x.Partition == nil {
+				part = goapp.Td().Class("j-null").Text("null")
+			} else {
+				part = goapp.Td().Class("mono").Text(*x.Partition)
+			}
+			rows = append(rows, span(i, goapp.Tr().Body(goapp.Td().Class("mono").Text(x.Key), part, valueCell(model.Cell(x.Ordering)), goapp.Td().Class("dim").Text(x.OrderingType))))
+		}
+	case len(d.val.Records) > 0:
+		var cols []goapp.UI
+		for _, c := range d.val.Columns {
+			cols = append(cols, goapp.Th().Scope("col").Title(c.Type).Text(c.Name))
+		}
+		head = goapp.Tr().Body(cols...)
+		for i, rec := range d.val.Records {
+			var cells []goapp.UI
+			for _, x := range rec {
+				cells = append(cells, valueCell(model.Cell(x)))
+			}
+			rows = append(rows, span(i, goapp.Tr().Body(cells...)))
+		}
+	default:
+		if blk.Type == "COMMAND_BLOCK" || blk.Type == "CORRUPT_BLOCK" {
+			return nil
+		}
+		return goapp.P().Class("dim").Text("The block holds no records.")
+	}
+	return goapp.Section().Class("part").Body(
+		goapp.H3().Text(what+" "+model.Count(s.blockPage)+" to "+model.Count(s.blockPage+int64(n)-1)+" of "+model.Count(d.val.Total)),
+		view.Div("table-wrap records", goapp.Table().Class("stats grid").Body(goapp.THead().Body(head), goapp.TBody().Body(rows...))),
+		pager(s.blockPage, int64(n), d.val.Total, strings.ToLower(strings.TrimSuffix(what, "s")), func(to int64) { s.blockPage = to; s.ensure() }, recordPage),
+	)
+}
+
+func valueCell(c model.CellText) goapp.HTMLTd {
+	return goapp.Td().Class(cellClass(c.Kind)).Text(c.Text)
+}
+
+func cellClass(k model.NodeKind) string {
+	switch k {
+	case model.NullNode:
+		return "j-null"
+	case model.NumberNode:
+		return "num"
+	case model.BoolNode:
+		return "j-bool"
+	case model.ObjectNode, model.ArrayNode:
+		return "mono nested"
+	}
+	return ""
+}
+
+// bytes is the block's bytes beside the names of their ranges; hovering one lights the other.
+func (v *blocksView) bytes(f *api.LogFile, blk *api.Block) goapp.UI {
+	s := v.Root.s
+	st := s.state
+	var names []goapp.UI
+	for i, sp := range blk.Layout {
+		to := st
+		to.Log, to.Block, to.Byte = f.File.Path, blk.Index+1, sp.Start+1
+		value := sp.Value
+		if len(value) > 60 {
+			value = strings.ToValidUTF8(value[:60], "") + "…"
+		}
+		names = append(names, goapp.A().Class("span-line").Href("#"+to.Fragment()).DataSet("s", i).Body(
+			goapp.Span().Class("span-dot sp"+strconv.Itoa(i%6)),
+			view.Span("span-name", sp.Name),
+			view.Span("span-value mono", value),
+			view.Span("span-range mono dim", model.Count(sp.Start)+" + "+model.Count(sp.End-sp.Start)),
+		))
+	}
+	spans := append([]api.Span{}, blk.Layout...)
+	if d := s.block.val; d != nil {
+		spans = append(spans, d.Spans...)
+	}
+	var hex goapp.UI
+	b := &s.bytes
+	switch {
+	case b.fault != nil:
+		hex = view.FaultPanel(b.fault, nil, b.retrier(s))
+	case b.val == nil:
+		hex = view.Loading("Reading bytes", b.slow, b.prog, nil)
+	default:
+		mark := int64(-1)
+		if st.Byte > 0 {
+			mark = st.Byte - 1
+		}
+		to := func(at int64) {
+			next := st
+			next.Log, next.Block, next.Byte = f.File.Path, blk.Index+1, blk.Start+at+1
+			v.Root.navigate(next)
+		}
+		hex = view.Div("", view.Group(view.Hex(b.val.Data, b.val.Offset, spans, mark),
+			pager(b.val.Offset-blk.Start, int64(len(b.val.Data)), blk.End-blk.Start, "byte", to, hexPage))...)
+	}
+	return goapp.Section().Class("part").Body(view.Group(
+		goapp.H3().Text("Bytes"),
+		goapp.Details().Class("spans").Open(true).Body(goapp.Summary().Text(model.Plural(int64(len(blk.Layout)), "part")+" of the block"), view.Div("span-list", names...)),
+		hex,
+	)...)
+}

@@ -1,0 +1,224 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
+
+	"hudiscope/web/model"
+)
+
+// maxDropped bounds how many files of a folder are taken: each costs memory in the page.
+const maxDropped = 200_000
+
+// droppedFile is a File object with its path in what was dropped or chosen.
+type droppedFile struct {
+	path string
+	file goapp.Value
+}
+
+// takeDrop opens what was dropped: the entries must be taken before the event is over,
+// the folders among them are walked after it.
+func (r *Root) takeDrop(dt goapp.Value) {
+	var entries []goapp.Value
+	var files []droppedFile
+	items := dt.Get("items")
+	for i := range items.Get("length").Int() {
+		it := items.Index(i)
+		if it.Get("kind").String() != "file" {
+			continue
+		}
+		if it.Get("webkitGetAsEntry").Truthy() {
+			if e := it.Call("webkitGetAsEntry"); e.Truthy() {
+				entries = append(entries, e)
+				continue
+			}
+		}
+		if f := it.Call("getAsFile"); f.Truthy() {
+			files = append(files, droppedFile{f.Get("name").String(), f})
+		}
+	}
+	if len(entries)+len(files) == 0 {
+		return
+	}
+	r.s.dispatch(func() { r.notice = &notice{"", "Reading the list of files…"} })
+	go func() {
+		walked, err := walkEntries(entries, func(n int) {
+			r.s.dispatch(func() { r.notice = &notice{"", "Reading the list of files: " + model.Count(int64(n))} })
+		})
+		label := ""
+		if len(entries) == 1 {
+			label = entries[0].Get("name").String()
+		} else if len(entries) == 0 && len(files) == 1 {
+			label = files[0].path
+		}
+		r.s.dispatch(func() {
+			if err != nil {
+				r.notice = &notice{"bad", "The folder could not be read: " + err.Error()}
+				return
+			}
+			r.openFiles(append(files, walked...), label)
+		})
+	}()
+}
+
+// takeInput opens the files chosen with an <input type="file">.
+func (r *Root) takeInput(input goapp.Value) {
+	list := input.Get("files")
+	var files []droppedFile
+	label := ""
+	for i := range list.Get("length").Int() {
+		f := list.Index(i)
+		path := f.Get("webkitRelativePath").String()
+		if path == "" {
+			path = f.Get("name").String()
+			label = path
+		} else if label == "" {
+			label = firstPart(path)
+		}
+		files = append(files, droppedFile{path, f})
+	}
+	// The same choice again must be an event again.
+	input.Set("value", "")
+	if len(files) == 0 {
+		r.notice = &notice{"warn", "The folder is empty, or nothing was chosen."}
+		return
+	}
+	r.openFiles(files, label)
+}
+
+func firstPart(path string) string {
+	for i := range len(path) {
+		if path[i] == '/' {
+			return path[:i]
+		}
+	}
+	return path
+}
+
+func (r *Root) openFiles(files []droppedFile, label string) {
+	if len(files) == 0 {
+		r.notice = &notice{"bad", "The folder “" + label + "” is empty: there is no file in it. Drop the folder that holds “.hoodie”."}
+		return
+	}
+	array := goapp.Window().Get("Array").New()
+	for _, f := range files {
+		o := goapp.Window().Get("Object").New()
+		o.Set("path", f.path)
+		o.Set("file", f.file)
+		array.Call("push", o)
+	}
+	r.drops++
+	name := "drop:" + strconv.Itoa(r.drops)
+	r.engine.Drop(name, label, array)
+	r.notice = nil
+	r.navigate(model.State{Table: name, View: model.Timeline})
+}
+
+// walkEntries lists the files below dropped entries. Paths begin with the entry's name.
+func walkEntries(entries []goapp.Value, told func(int)) ([]droppedFile, error) {
+	var (
+		mu    sync.Mutex
+		out   []droppedFile
+		first error
+		wg    sync.WaitGroup
+		slots = make(chan struct{}, 48)
+	)
+	fail := func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if first == nil {
+			first = err
+		}
+	}
+	stopped := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return first != nil
+	}
+	var walk func(e goapp.Value, path string)
+	walk = func(e goapp.Value, path string) {
+		defer wg.Done()
+		if stopped() {
+			return
+		}
+		slots <- struct{}{}
+		if !e.Get("isDirectory").Bool() {
+			f, err := call(e, "file")
+			<-slots
+			if err != nil {
+				fail(fmt.Errorf("%s: %w", path, err))
+				return
+			}
+			mu.Lock()
+			out = append(out, droppedFile{path, f})
+			n := len(out)
+			mu.Unlock()
+			if n%500 == 0 {
+				told(n)
+			}
+			if n > maxDropped {
+				fail(fmt.Errorf("it holds more than %s files; serve it over HTTP instead", model.Count(maxDropped)))
+			}
+			return
+		}
+		reader := e.Call("createReader")
+		var kids []goapp.Value
+		for {
+			// A reader gives up to 100 entries at a time, then none.
+			batch, err := call(reader, "readEntries")
+			if err != nil {
+				<-slots
+				fail(fmt.Errorf("%s: %w", path, err))
+				return
+			}
+			n := batch.Get("length").Int()
+			if n == 0 {
+				break
+			}
+			for i := range n {
+				kids = append(kids, batch.Index(i))
+			}
+		}
+		<-slots
+		for _, k := range kids {
+			wg.Add(1)
+			go walk(k, path+"/"+k.Get("name").String())
+		}
+	}
+	for _, e := range entries {
+		wg.Add(1)
+		go walk(e, e.Get("name").String())
+	}
+	wg.Wait()
+	return out, first
+}
+
+// call waits for a method that takes a success and an error callback.
+func call(o goapp.Value, method string) (goapp.Value, error) {
+	type result struct {
+		v   goapp.Value
+		err error
+	}
+	done := make(chan result, 1)
+	ok := goapp.FuncOf(func(_ goapp.Value, args []goapp.Value) any {
+		done <- result{v: args[0]}
+		return nil
+	})
+	bad := goapp.FuncOf(func(_ goapp.Value, args []goapp.Value) any {
+		text := "refused"
+		if len(args) > 0 && args[0].Truthy() {
+			text = args[0].Get("message").String()
+		}
+		done <- result{err: errors.New(text)}
+		return nil
+	})
+	defer ok.Release()
+	defer bad.Release()
+	o.Call(method, ok, bad)
+	r := <-done
+	return r.v, r.err
+}

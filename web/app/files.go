@@ -1,0 +1,341 @@
+package app
+
+import (
+	"strconv"
+
+	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
+
+	"hudiscope/core/api"
+	"hudiscope/web/model"
+	"hudiscope/web/view"
+)
+
+// filesView shows partitions, their file groups and the slices of each, drawn to scale.
+type filesView struct {
+	goapp.Compo
+
+	Root *Root
+	Rev  int
+
+	closed map[string]bool // partitions that are folded
+	more   map[string]int  // how many groups of a partition are drawn
+}
+
+const groupsAtFirst = 60
+
+func (v *filesView) Render() goapp.UI {
+	s := v.Root.s
+	switch {
+	case s.partitions.fault != nil:
+		return view.Div("files", view.FaultPanel(s.partitions.fault, v.Root.bytesLink(s.partitions.fault), s.partitions.retrier(s)))
+	case s.partitions.val == nil:
+		return view.Div("files", view.Loading("Finding partitions", s.partitions.slow, s.partitions.prog, s.partitions.canceller()), bones())
+	case len(s.partitions.val.Paths) == 0:
+		return view.Div("files", view.Empty(view.IconFiles, "No partitions", "The table has no partition with files yet: nothing has been written to it."))
+	case s.files.fault != nil:
+		return view.Div("files", view.FaultPanel(s.files.fault, v.Root.bytesLink(s.files.fault), s.files.retrier(s)))
+	case s.files.val == nil:
+		return view.Div("files", view.Loading("Reading file groups", s.files.slow, s.files.prog, s.files.canceller()), bones())
+	}
+	f := s.files.val
+	largest := largestSlice(f)
+	by := map[string]*api.PartitionFiles{}
+	groups, slices := 0, 0
+	var bytes int64
+	for i := range f.Partitions {
+		p := &f.Partitions[i]
+		by[p.Partition] = p
+		groups += len(p.Groups)
+		for _, g := range p.Groups {
+			slices += len(g.Slices)
+		}
+		bytes += p.Bytes
+	}
+	paths := s.partitions.val.Paths
+	summary := model.Plural(int64(len(paths)), "partition") + " · " + model.Plural(int64(groups), "file group") + " · " + model.Plural(int64(slices), "slice") + " · " + model.Bytes(bytes)
+	if len(f.Partitions) < len(paths) {
+		summary += " (in the " + model.Count(int64(len(f.Partitions))) + " read so far)"
+	}
+	body := []goapp.UI{
+		view.Div("toolbar", view.Span("num", summary), goapp.Span().Class("dim").Title(s.partitions.val.Note).Text("found by "+s.partitions.val.From), legendFiles()),
+		view.Findings(f.Findings),
+	}
+	if s.partitions.val.Note != "" {
+		body = append(body, goapp.P().Class("dim").Text(s.partitions.val.Note))
+	}
+	var list []goapp.UI
+	for _, p := range paths {
+		list = append(list, v.partition(p, by[p], largest))
+	}
+	body = append(body, view.Div("files-split", view.Div("partitions", list...), v.detail(f)))
+	return view.Div("files", view.Group(body...)...)
+}
+
+func bones() goapp.UI {
+	return view.Div("skeleton", view.Div("bone"), view.Div("bone"), view.Div("bone"))
+}
+
+func legendFiles() goapp.UI {
+	item := func(class, text string) goapp.UI {
+		return goapp.Span().Class("legend-item").Body(view.Div("box "+class), goapp.Text(text))
+	}
+	return view.Div("legend", item("base", "base file"), item("log", "log file"), item("log uncommitted", "not committed"), item("base replaced", "replaced group"))
+}
+
+func largestSlice(f *api.Files) int64 {
+	var most int64 = 1
+	for _, p := range f.Partitions {
+		for _, g := range p.Groups {
+			for _, sl := range g.Slices {
+				most = max(most, sliceBytes(sl))
+			}
+		}
+	}
+	return most
+}
+
+func sliceBytes(sl api.Slice) int64 {
+	var n int64
+	if sl.Base != nil {
+		n += max(0, sl.Base.Size)
+	}
+	for _, l := range sl.Logs {
+		n += max(0, l.Size)
+	}
+	return n
+}
+
+func (v *filesView) partition(path string, p *api.PartitionFiles, largest int64) goapp.UI {
+	s := v.Root.s
+	if p == nil {
+		// Its files have not been read: there are too many partitions to read all at once.
+		return goapp.Section().Class("partition").Body(view.Div("partition-head",
+			goapp.Button().Type("button").Class("twist").Aria("expanded", false).Body(view.Span("tree-mark closed", ""), view.IconFolder.UI(), goapp.Span().Class("mono").Text(partitionName(path))).
+				OnClick(func(goapp.Context, goapp.Event) { s.some = append(s.some, path); s.ensure() }, path)))
+	}
+	open := !v.closed[path]
+	head := view.Div("partition-head",
+		goapp.Button().Type("button").Class("twist").Aria("expanded", open).Body(view.Span("tree-mark "+mark(open), ""), view.IconFolder.UI(), goapp.Span().Class("mono").Text(partitionName(path))).
+			OnClick(func(goapp.Context, goapp.Event) {
+				if v.closed == nil {
+					v.closed = map[string]bool{}
+				}
+				v.closed[path] = !v.closed[path]
+			}, path),
+		view.Span("dim num", model.Plural(int64(len(p.Groups)), "file group")+" · "+model.Bytes(p.Bytes)),
+	)
+	body := []goapp.UI{head}
+	if open {
+		show := groupsAtFirst + v.more[path]
+		for i := range p.Groups {
+			if i == show {
+				left := len(p.Groups) - show
+				body = append(body, view.Button("small", "Show "+model.Plural(int64(min(left, 200)), "more file group"), func(goapp.Context, goapp.Event) {
+					if v.more == nil {
+						v.more = map[string]int{}
+					}
+					v.more[path] += 200
+				}, path))
+				break
+			}
+			body = append(body, v.group(path, &p.Groups[i], largest))
+		}
+		if len(p.Groups) == 0 {
+			body = append(body, goapp.P().Class("dim pad").Text("No file groups."))
+		}
+		if n := len(p.Other); n > 0 {
+			var names []goapp.UI
+			for i, o := range p.Other {
+				if i == 50 {
+					names = append(names, goapp.Li().Text("… and "+model.Count(int64(n-50))+" more"))
+					break
+				}
+				names = append(names, goapp.Li().Body(view.Mono(o.Name), view.Span("dim", " "+model.Bytes(o.Size)+" "+o.Why)))
+			}
+			body = append(body, goapp.Details().Class("others").Body(goapp.Summary().Text(model.Plural(int64(n), "file")+" in no slice"), goapp.Ul().Body(names...)))
+		}
+	}
+	return goapp.Section().Class("partition").Body(body...)
+}
+
+func (v *filesView) group(partition string, g *api.FileGroup, largest int64) goapp.UI {
+	class := "group"
+	marks := []goapp.UI{}
+	if g.ReplacedBy != "" {
+		class += " replaced"
+		marks = append(marks, v.mark("replaced by", g.ReplacedBy))
+	}
+	if g.PendingCompaction != "" {
+		class += " pending"
+		marks = append(marks, v.mark("compaction pending", g.PendingCompaction))
+	}
+	if g.PendingClustering != "" {
+		class += " pending"
+		marks = append(marks, v.mark("clustering pending", g.PendingClustering))
+	}
+	var slices []goapp.UI
+	for i := range g.Slices {
+		slices = append(slices, v.slice(partition, g, &g.Slices[i], largest))
+	}
+	return view.Div(class,
+		view.Div("group-head", goapp.Span().Class("mono fid").Title(g.FileID).Text(g.FileID), view.Div("badges", marks...)),
+		view.Div("slices", slices...),
+	)
+}
+
+func (v *filesView) mark(text, instant string) goapp.UI {
+	st := v.Root.s.state.Go(model.Timeline)
+	st.Instant, st.Action = instant, ""
+	return goapp.A().Class("badge warn").Href("#"+st.Fragment()).Title(text+" "+instant).Body(goapp.Text(text+" "), view.Mono(instant))
+}
+
+func (v *filesView) slice(partition string, g *api.FileGroup, sl *api.Slice, largest int64) goapp.UI {
+	st := v.Root.s.state
+	chosen := st.FileID == g.FileID && st.Partition == partition && st.Slice == sl.BaseInstant
+	st.FileID, st.Partition, st.Slice = g.FileID, partition, sl.BaseInstant
+	st.Log, st.Block, st.Byte = "", 0, 0
+	class := "slice"
+	if sl.Latest {
+		class += " latest"
+	}
+	if !sl.Committed {
+		class += " uncommitted"
+	}
+	if chosen {
+		class += " chosen"
+	}
+	var boxes []goapp.UI
+	box := func(kind string, f *api.File, text string) {
+		c := "box " + kind
+		if f.State != "committed" && f.State != "" {
+			c += " " + f.State
+		}
+		share := model.Share(f.Size, largest)
+		title := f.Name + "\n" + model.Bytes(f.Size) + ", " + f.State
+		if f.Why != "" {
+			title += ": " + f.Why
+		}
+		boxes = append(boxes, goapp.Span().Class(c).Style("width", view.Px(share)+"%").Title(title).Text(text))
+	}
+	if sl.Base != nil {
+		box("base", sl.Base, "base")
+	}
+	for i := range sl.Logs {
+		text := ""
+		if len(sl.Logs) <= 24 {
+			text = strconv.Itoa(i + 1)
+		}
+		box("log", &sl.Logs[i], text)
+	}
+	label := sl.BaseInstant
+	note := []goapp.UI{}
+	if sl.Latest {
+		note = append(note, view.Badge("good", "latest"))
+	}
+	if !sl.Committed {
+		note = append(note, view.Badge("warn", "not committed"))
+	}
+	return goapp.A().Class(class).Href("#"+st.Fragment()).Aria("label", "Slice "+label+" of file group "+g.FileID).Body(
+		goapp.Span().Class("slice-instant mono").Text(label),
+		goapp.Span().Class("track").Body(boxes...),
+		goapp.Span().Class("slice-size num").Text(model.Bytes(sliceBytes(*sl))),
+		goapp.Span().Class("slice-notes").Body(note...),
+	)
+}
+
+// detail lists the files of the selected slice.
+func (v *filesView) detail(f *api.Files) goapp.UI {
+	st := v.Root.s.state
+	if st.FileID == "" {
+		return view.Div("detail none", view.Empty(view.IconFiles, "Choose a slice", "Every line is a file slice: its base file and its log files, oldest first, drawn to scale. Click one to see its files, its log blocks and its rows."))
+	}
+	for i := range f.Partitions {
+		p := &f.Partitions[i]
+		if p.Partition != st.Partition {
+			continue
+		}
+		for j := range p.Groups {
+			g := &p.Groups[j]
+			if g.FileID != st.FileID {
+				continue
+			}
+			for k := range g.Slices {
+				if sl := &g.Slices[k]; sl.BaseInstant == st.Slice {
+					return v.sliceDetail(p, g, sl)
+				}
+			}
+		}
+	}
+	return view.Div("detail", view.Empty(view.IconInfo, "This slice is not there", "The link names a slice that is not among the table's files now. It may have been cleaned."))
+}
+
+func (v *filesView) sliceDetail(p *api.PartitionFiles, g *api.FileGroup, sl *api.Slice) goapp.UI {
+	st := v.Root.s.state
+	closed := st
+	closed.FileID, closed.Slice, closed.Partition = "", "", ""
+	rows := []goapp.UI{}
+	line := func(kind string, file *api.File, link *model.State) {
+		name := goapp.UI(goapp.Span().Class("mono").Text(file.Name))
+		if link != nil {
+			name = view.Link("link mono", *link, goapp.Text(file.Name))
+		}
+		state := goapp.UI(view.Span("dim", file.State))
+		if file.State != "committed" {
+			state = goapp.Span().Class("badge warn").Title(file.Why).Text(file.State)
+		}
+		rows = append(rows, goapp.Tr().Body(
+			goapp.Td().Body(view.Div("box "+kind)), goapp.Th().Scope("row").Class("file-cell").Body(name),
+			goapp.Td().Class("num").Title(model.Count(file.Size)+" bytes").Text(model.Bytes(file.Size)),
+			goapp.Td().Class("mono").Text(file.Instant), goapp.Td().Body(state)))
+		if file.Why != "" {
+			rows = append(rows, goapp.Tr().Class("why").Body(goapp.Td(), goapp.Td().ColSpan(4).Text(file.Why)))
+		}
+	}
+	if sl.Base != nil {
+		line("base", sl.Base, nil)
+	}
+	for i := range sl.Logs {
+		to := st.Go(model.Blocks)
+		to.Log, to.Block = sl.Logs[i].Path, 1
+		line("log", &sl.Logs[i], &to)
+	}
+	blocks, rowsOf := st.Go(model.Blocks), st.Go(model.Rows)
+	actions := []goapp.UI{}
+	if len(sl.Logs) > 0 {
+		actions = append(actions, view.Link("button small", blocks, view.IconBlocks.UI(), goapp.Text("Log blocks")))
+	}
+	if g.ReplacedBy == "" {
+		actions = append(actions, view.Link("button small", rowsOf, view.IconRows.UI(), goapp.Text("Rows of the file group")))
+	}
+	noLogs := goapp.UI(nil)
+	if len(sl.Logs) == 0 {
+		if o := v.Root.s.overview.val; o.Type == "COPY_ON_WRITE" {
+			noLogs = goapp.P().Class("dim").Text("No log files: a copy-on-write table rewrites the base file instead.")
+		} else {
+			noLogs = goapp.P().Class("dim").Text("No log files: nothing was changed since the base file was written.")
+		}
+	}
+	base := goapp.UI(nil)
+	if sl.Base == nil {
+		base = goapp.P().Class("dim").Text("No base file yet: the rows of this slice are in its logs only.")
+	}
+	status := []goapp.UI{goapp.Text("")}
+	if sl.Latest {
+		status = append(status, view.Badge("good", "a snapshot reads this slice"))
+	}
+	return view.Div("detail", view.Group(
+		view.Div("detail-head", goapp.H2().Text("File slice"), view.Div("detail-tools",
+			goapp.A().Class("icon-button").Href("#"+closed.Fragment()).Title("Close").Aria("label", "Close").Body(view.IconClose.UI()))),
+		view.Facts("",
+			view.Fact("Partition", view.Mono(partitionName(p.Partition))),
+			view.Fact("File group", view.Mono(g.FileID)),
+			view.Fact("Base instant", view.Mono(sl.BaseInstant), view.Span("dim", model.Clock(sl.BaseInstant))),
+			view.Fact("Size", goapp.Text(model.Bytes(sliceBytes(*sl))), view.Div("badges", status...)),
+		),
+		view.Div("actions", actions...),
+		noLogs, base,
+		view.Div("table-wrap", goapp.Table().Class("stats files-table").Body(
+			goapp.THead().Body(goapp.Tr().Body(goapp.Th(), goapp.Th().Scope("col").Text("File"), goapp.Th().Scope("col").Class("num").Text("Size"), goapp.Th().Scope("col").Text("Instant"), goapp.Th().Scope("col").Text("State"))),
+			goapp.TBody().Body(rows...))),
+	)...)
+}

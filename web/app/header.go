@@ -1,0 +1,267 @@
+package app
+
+import (
+	"strconv"
+	"strings"
+
+	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
+
+	"hudiscope/core/api"
+	"hudiscope/web/model"
+	"hudiscope/web/view"
+)
+
+// tablePage is the page of an open table: what it is, the tabs, the view.
+func (r *Root) tablePage() goapp.UI {
+	s := r.s
+	o := s.overview.val
+	switch {
+	case s.overview.fault != nil:
+		return view.Div("opening",
+			goapp.H1().Class("table-name").Text(model.TableName(s.state.Table)),
+			view.FaultPanel(s.overview.fault, nil, s.overview.retrier(s)),
+			r.afterFault(s.overview.fault),
+		)
+	case o == nil:
+		return view.Div("opening",
+			goapp.H1().Class("table-name").Text(model.TableName(s.state.Table)),
+			view.Loading("Opening", s.overview.slow, s.overview.prog, s.overview.canceller()),
+			view.Div("skeleton", view.Div("bone wide"), view.Div("bone"), view.Div("bone tall")),
+		)
+	}
+	return view.Div("table-page",
+		r.headline(o),
+		r.tabBar(),
+		view.Div("view view-"+string(s.state.View), r.view()),
+	)
+}
+
+// afterFault offers ways on when a table could not be opened.
+func (r *Root) afterFault(f *api.Fault) goapp.UI {
+	body := []goapp.UI{goapp.A().Class("button").Href("#/").Text("Open another table")}
+	var cors goapp.UI
+	if f.Kind == "unreachable" && strings.Contains(r.s.state.Table, "://") {
+		cors = goapp.Details().Class("how").Body(
+			goapp.Summary().Text("What the server must send"),
+			goapp.P().Text("A page may read another origin only if that origin allows it. The storage must answer with these headers, also on errors:"),
+			goapp.Pre().Class("raw").Text("Access-Control-Allow-Origin: *\nAccess-Control-Allow-Methods: GET, HEAD\nAccess-Control-Expose-Headers: Content-Range, Content-Length, ETag, Last-Modified, Accept-Ranges"),
+			goapp.P().Text("Or serve the table from your own machine, the page included: hudiscope serve FOLDER"),
+		)
+	}
+	return view.Div("after-fault", view.Group(view.Div("actions", body...), cors)...)
+}
+
+// tabs lists the views that mean something for what is open.
+func (r *Root) tabs() []model.View {
+	if o := r.s.overview.val; o != nil && o.Kind == kindLog {
+		return []model.View{model.Blocks}
+	}
+	return model.Views
+}
+
+// current is the view shown: a single log file has one only.
+func (r *Root) current() model.View {
+	if o := r.s.overview.val; o != nil && o.Kind == kindLog {
+		return model.Blocks
+	}
+	return r.s.state.View
+}
+
+var tabIcons = map[model.View]view.Icon{
+	model.Timeline: view.IconTimeline, model.Files: view.IconFiles, model.Blocks: view.IconBlocks, model.Rows: view.IconRows, model.Table: view.IconTable,
+}
+
+func (r *Root) tabBar() goapp.UI {
+	var tabs []goapp.UI
+	for _, v := range r.tabs() {
+		link := view.Link("tab", r.s.state.Go(v), tabIcons[v].UI(), goapp.Span().Text(v.Title()))
+		if v == r.current() {
+			link = goapp.A().Class("tab", "current").Aria("current", "page").Href("#"+r.s.state.Go(v).Fragment()).
+				Body(tabIcons[v].UI(), goapp.Span().Text(v.Title()))
+		}
+		tabs = append(tabs, link)
+	}
+	bar := []goapp.UI{goapp.Div().Class("tab-row").Body(tabs...)}
+	if as := r.s.state.AsOf; as != "" {
+		latest := r.s.state
+		latest.AsOf = ""
+		bar = append(bar, view.Div("as-of", goapp.Text("As of "), view.Mono(model.Clock(as)), view.Link("link", latest, goapp.Text("Back to the latest"))))
+	}
+	return goapp.Nav().Class("tabs").Aria("label", "Views").Body(bar...)
+}
+
+// headline says what this table is and whether all of it can be read.
+func (r *Root) headline(o *api.Overview) goapp.UI {
+	name := o.Name
+	if name == "" {
+		name = model.TableName(o.Location)
+	}
+	if o.Kind == kindLog {
+		return goapp.Section().Class("headline").Body(
+			view.Div("headline-row",
+				goapp.H1().Class("table-name").Text(name),
+				view.Badge("accent", "single log file"),
+			),
+			view.Div("what", goapp.Text("Without its table: blocks and records are shown as they are in the file; what a snapshot would do with them can't be known.")),
+			supportList(o),
+		)
+	}
+	kind := o.Type
+	switch o.Type {
+	case "COPY_ON_WRITE":
+		kind = "Copy-on-write"
+	case "MERGE_ON_READ":
+		kind = "Merge-on-read"
+	}
+	version := "version " + strconv.Itoa(o.Version)
+	badges := []goapp.UI{
+		view.Badge("accent", kind),
+		goapp.Span().Class("badge").Title(tableVersionNote(o)).Text("table " + version),
+		view.Badge("", baseFormat(o.BaseFormat)),
+	}
+	if o.Readable && len(notReadable(o)) == 0 {
+		badges = append(badges, goapp.Span().Class("badge good").Body(view.IconCheck.UI(), goapp.Text("all of it can be read")))
+	} else if !o.Readable {
+		badges = append(badges, view.Badge("bad", "can't be read"))
+	} else {
+		badges = append(badges, view.Badge("warn", "read in part"))
+	}
+	facts := []goapp.UI{
+		view.Fact("Merge", mergeText(o.Merge)...),
+		view.Fact("Key", listOrDash(o.RecordKeys)),
+		view.Fact("Partitioned by", listOrNone(o.Partitions, "not partitioned")),
+	}
+	if len(o.Merge.OrderingFields) > 0 {
+		facts = append(facts, view.Fact("Ordering", listOrDash(o.Merge.OrderingFields)))
+	}
+	if !o.MetaFields {
+		facts = append(facts, view.FactText("Meta columns", "not stored"))
+	}
+	if o.CDC != "" {
+		facts = append(facts, view.FactText("Change data", o.CDC))
+	}
+	if len(o.MetadataTable) > 0 {
+		facts = append(facts, view.FactText("Metadata table", strings.Join(o.MetadataTable, ", ")))
+	}
+	if o.VersionFrom != "" {
+		facts = append(facts, view.FactText("Version found by", o.VersionFrom))
+	}
+	return goapp.Section().Class("headline").Aria("label", "What this table is").Body(view.Group(
+		view.Div("headline-row", append([]goapp.UI{goapp.H1().Class("table-name").Text(name)}, badges...)...),
+		view.Facts("inline", facts...),
+		supportList(o),
+		listingNote(o),
+	)...)
+}
+
+func tableVersionNote(o *api.Overview) string {
+	switch {
+	case o.Version >= 9:
+		return "Table version 9: written by Hudi 1.1 and later"
+	case o.Version == 8:
+		return "Table version 8: written by Hudi 1.0"
+	case o.Version == 6:
+		return "Table version 6: written by Hudi 0.14 and 0.15"
+	}
+	return "Table version " + strconv.Itoa(o.Version)
+}
+
+func baseFormat(f string) string {
+	switch strings.ToUpper(f) {
+	case "PARQUET":
+		return "Parquet"
+	case "ORC":
+		return "ORC"
+	case "HFILE":
+		return "HFile"
+	case "LANCE":
+		return "Lance"
+	}
+	return f
+}
+
+func mergeText(m api.Merge) []goapp.UI {
+	mode := m.Mode
+	switch m.Mode {
+	case "COMMIT_TIME_ORDERING":
+		mode = "by commit time"
+	case "EVENT_TIME_ORDERING":
+		mode = "by event time"
+	case "CUSTOM":
+		mode = "custom"
+	}
+	from := m.From
+	if from == "" {
+		from = "default"
+	}
+	return []goapp.UI{
+		goapp.Span().Title(m.Mode + ". " + m.Why).Text(mode),
+		goapp.Span().Class("from").Title(m.Why).Body(goapp.Text("from "), view.Mono(from)),
+	}
+}
+
+func listOrDash(list []string) goapp.UI { return listOrNone(list, "none") }
+
+func listOrNone(list []string, none string) goapp.UI {
+	if len(list) == 0 {
+		return view.Span("dim", none)
+	}
+	return view.Mono(strings.Join(list, ", "))
+}
+
+func notReadable(o *api.Overview) []api.Support {
+	var out []api.Support
+	for _, x := range o.Support {
+		if x.Level != "note" {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func supportList(o *api.Overview) goapp.UI {
+	if len(o.Support) == 0 {
+		return nil
+	}
+	var items []goapp.UI
+	for _, x := range o.Support {
+		icon, tone, word := view.IconInfo, "note", ""
+		switch x.Level {
+		case "no":
+			icon, tone, word = view.IconWarning, "bad", "Can't be read: "
+		case "part":
+			icon, tone, word = view.IconWarning, "warn", "In part: "
+		}
+		items = append(items, goapp.Li().Class("finding", tone).Body(icon.UI(),
+			view.Div("finding-text", goapp.Strong().Text(word+x.What), goapp.Text(" "+x.Note))))
+	}
+	return goapp.Ul().Class("findings").Aria("label", "Remarks about what can be read").Body(items...)
+}
+
+func listingNote(o *api.Overview) goapp.UI {
+	if o.ListingNote == "" {
+		return nil
+	}
+	return goapp.Ul().Class("findings").Body(goapp.Li().Class("finding warn").Body(view.IconWarning.UI(),
+		view.Div("finding-text", goapp.Strong().Text("The listing may hide files."), goapp.Text(" "+o.ListingNote))))
+}
+
+// view draws the present view.
+func (r *Root) view() goapp.UI {
+	s := r.s
+	if o := s.overview.val; !o.Readable && o.Kind != kindLog && s.state.View != model.Table && s.state.View != model.Timeline {
+		return view.Empty(view.IconInfo, "This part of the table can't be read", "What stands above says why. The timeline and the table's properties can still be looked at.",
+			view.Link("button", s.state.Go(model.Timeline), goapp.Text("Timeline")), view.Link("button", s.state.Go(model.Table), goapp.Text("Properties")))
+	}
+	switch r.current() {
+	case model.Files:
+		return &filesView{Root: r, Rev: s.rev}
+	case model.Blocks:
+		return &blocksView{Root: r, Rev: s.rev}
+	case model.Rows:
+		return &rowsView{Root: r, State: s.state, Table: s.table().Location, Rev: s.rev}
+	case model.Table:
+		return &tableView{Root: r, Rev: s.rev}
+	}
+	return &timelineView{Root: r, Rev: s.rev}
+}

@@ -1,0 +1,151 @@
+package app
+
+import (
+	"encoding/json"
+	"strings"
+
+	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
+
+	"hudiscope/web/model"
+	"hudiscope/web/view"
+)
+
+// Sample is an embedded table of the gallery, as samples/samples.json lists it.
+type Sample struct {
+	// Name is the file name without ".zip"; Title what the card says.
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	// Shows says in one sentence what the table holds; Look what to look at.
+	Shows string `json:"shows"`
+	Look  string `json:"look"`
+	// Tags are a few words: "v9", "MOR", "Spark".
+	Tags []string `json:"tags"`
+	// View opens first; Fragment is appended to the address (a selection).
+	View     model.View `json:"view"`
+	Fragment string     `json:"select,omitempty"`
+}
+
+// state is where a card leads to.
+func (s Sample) state() model.State {
+	st := model.ParseFragment("/t=sample:" + s.Name + "&v=" + string(s.View) + "&" + s.Fragment)
+	return st
+}
+
+func (r *Root) loadSamples(ctx goapp.Context) {
+	fail := func(text string) {
+		ctx.Dispatch(func(goapp.Context) { r.sampleEr = text; r.s.rev++ })
+	}
+	goapp.Window().Call("fetch", "samples/samples.json").Then(func(resp goapp.Value) {
+		if !resp.Get("ok").Truthy() {
+			fail("The gallery could not be loaded (HTTP " + resp.Get("status").Call("toString").String() + ").")
+			return
+		}
+		resp.Call("text").Then(func(text goapp.Value) {
+			body := text.String()
+			ctx.Dispatch(func(goapp.Context) {
+				if err := json.Unmarshal([]byte(body), &r.samples); err != nil {
+					r.sampleEr = "The gallery's list is damaged: " + err.Error()
+				}
+				r.s.rev++
+			})
+		})
+	})
+}
+
+// home is the page without a table.
+func (r *Root) home() goapp.UI {
+	return view.Div("home",
+		goapp.Section().Class("hero").Body(
+			goapp.H1().Text("See what is really inside an Apache Hudi table"),
+			goapp.P().Class("lede").Text("Timeline, file slices, log blocks down to the byte, merged rows. Everything is read in this browser tab; nothing is uploaded and nothing is installed."),
+			r.opener(),
+		),
+		goapp.Section().Class("samples").Aria("labelledby", "samples-title").Body(
+			view.Div("section-head",
+				goapp.H2().ID("samples-title").Text("Or start with a real table"),
+				goapp.P().Class("dim").Text("Small tables written by Apache Hudi itself, embedded in this page."),
+			),
+			r.gallery(),
+		),
+	)
+}
+
+func (r *Root) opener() goapp.UI {
+	return view.Div("opener",
+		goapp.Form().Class("open-url").Body(
+			goapp.Label().Class("visually-hidden").For("url").Text("Address of a table"),
+			goapp.Div().Class("field").Body(
+				view.IconGlobe.UI(),
+				goapp.Input().ID("url").Type("text").Name("url").Placeholder("https://…/my_table/ or …/my_table.zip").
+					AutoComplete(false).Spellcheck(false).Attr("inputmode", "url").Attr("autocapitalize", "off"),
+			),
+			goapp.Button().Type("submit").Class("button primary").Text("Open"),
+		).OnSubmit(func(_ goapp.Context, e goapp.Event) {
+			e.PreventDefault()
+			r.openURL(goapp.Window().GetElementByID("url").Get("value").String())
+		}),
+		view.Div("drop-zone",
+			view.IconDrop.UI(),
+			goapp.P().Body(goapp.Strong().Text("Drop a table here: "), goapp.Text("its folder, a .zip of it, or a single .log file")),
+			view.Div("actions",
+				r.chooser("choose-folder", "Choose a folder", view.IconFolder, true),
+				r.chooser("choose-file", "Choose a file", view.IconFile, false),
+			),
+		),
+	)
+}
+
+// chooser is a button over a file input.
+func (r *Root) chooser(id, label string, icon view.Icon, folder bool) goapp.UI {
+	in := goapp.Input().Type("file").ID(id).Class("visually-hidden")
+	if folder {
+		in = in.Attr("webkitdirectory", "")
+	} else {
+		in = in.Multiple(true)
+	}
+	return goapp.Label().Class("button").For(id).Body(icon.UI(), goapp.Text(label),
+		in.OnChange(func(ctx goapp.Context, _ goapp.Event) { r.takeInput(ctx.JSSrc()) }))
+}
+
+// openURL opens what was typed into the URL box.
+func (r *Root) openURL(text string) {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "":
+		r.notice = &notice{"warn", "Type the address of a table: the folder that holds “.hoodie”, or a .zip of it."}
+		return
+	case strings.HasPrefix(text, "s3://"), strings.HasPrefix(text, "s3a://"), strings.HasPrefix(text, "gs://"), strings.HasPrefix(text, "abfs"), strings.HasPrefix(text, "hdfs:"):
+		scheme, _, _ := strings.Cut(text, ":")
+		r.notice = &notice{"warn", "A browser can't speak " + scheme + "://. Use the HTTPS address of the bucket or folder, a bundle of presigned URLs, or serve the table with “hudiscope serve”."}
+		return
+	case !strings.Contains(text, "://") && !strings.HasPrefix(text, "sample:"):
+		text = "https://" + text
+	}
+	r.open(text)
+}
+
+func (r *Root) gallery() goapp.UI {
+	if r.sampleEr != "" {
+		return view.Empty(view.IconInfo, "No gallery", r.sampleEr)
+	}
+	if len(r.samples) == 0 {
+		var ghosts []goapp.UI
+		for range 6 {
+			ghosts = append(ghosts, view.Div("card ghost"))
+		}
+		return goapp.Div().Class("gallery").Aria("busy", true).Body(ghosts...)
+	}
+	var cards []goapp.UI
+	for _, s := range r.samples {
+		var tags []goapp.UI
+		for _, t := range s.Tags {
+			tags = append(tags, view.Badge("", t))
+		}
+		cards = append(cards, goapp.A().Class("card").Href("#"+s.state().Fragment()).Body(
+			view.Div("card-head", goapp.H3().Text(s.Title), view.Div("badges", tags...)),
+			goapp.P().Text(s.Shows),
+			goapp.P().Class("look").Text(s.Look),
+		))
+	}
+	return view.Div("gallery", cards...)
+}

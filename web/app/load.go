@@ -1,0 +1,116 @@
+package app
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
+
+	"hudiscope/core/api"
+	"hudiscope/web/client"
+)
+
+// slowAfter is how long a request runs before its progress is shown.
+const slowAfter = 300 * time.Millisecond
+
+// load is one answer of the service on its way: what is known of it, how far it is, or why
+// it failed. All fields are used on the UI goroutine only.
+type load[A any] struct {
+	// key tells what was asked for; the same key is not asked for twice.
+	key   string
+	val   *A
+	fault *api.Fault
+	busy  bool
+	slow  bool
+	prog  api.Progress
+
+	seq    int
+	cancel context.CancelFunc
+}
+
+// want asks for an answer unless it is there or on its way. What was asked for before
+// under another key is cancelled.
+func want[A any](s *Session, l *load[A], key string, op api.Op, req any) {
+	if l.key == key && (l.busy || l.val != nil || l.fault != nil) {
+		return
+	}
+	l.stop()
+	l.seq++
+	l.key, l.val, l.fault, l.busy, l.slow, l.prog = key, nil, nil, true, false, api.Progress{}
+	ctx, cancel := context.WithCancel(context.Background())
+	l.cancel = cancel
+	seq := l.seq
+	var mu sync.Mutex
+	var latest api.Progress
+	queued := false
+	progress := func(p api.Progress) {
+		// Progress comes more often than it can be seen: the newest one is drawn.
+		mu.Lock()
+		defer mu.Unlock()
+		latest = p
+		if queued {
+			return
+		}
+		queued = true
+		s.dispatch(func() {
+			mu.Lock()
+			defer mu.Unlock()
+			queued = false
+			if l.seq == seq && l.busy {
+				l.prog = latest
+			}
+		})
+	}
+	go func() {
+		a, err := client.Call[A](ctx, s.transport, op, req, progress)
+		cancel()
+		s.dispatch(func() {
+			if l.seq != seq {
+				return
+			}
+			l.busy, l.slow = false, false
+			if err != nil {
+				l.fault = client.FaultOf(err)
+			} else {
+				l.val = &a
+			}
+			s.ensure()
+		})
+	}()
+	time.AfterFunc(slowAfter, func() {
+		s.dispatch(func() {
+			if l.seq == seq && l.busy {
+				l.slow = true
+			}
+		})
+	})
+}
+
+// stop cancels what is on its way; its answer is dropped.
+func (l *load[A]) stop() {
+	if l.cancel != nil {
+		l.cancel()
+		l.cancel = nil
+	}
+}
+
+// reset forgets the answer.
+func (l *load[A]) reset() {
+	l.stop()
+	l.seq++
+	*l = load[A]{seq: l.seq}
+}
+
+// canceller is a handler that stops the request; the fault "cancelled" is then shown.
+func (l *load[A]) canceller() goapp.EventHandler {
+	return func(goapp.Context, goapp.Event) { l.stop() }
+}
+
+// retrier is a handler that asks again.
+func (l *load[A]) retrier(s *Session) goapp.EventHandler {
+	return func(goapp.Context, goapp.Event) {
+		l.reset()
+		s.ensure()
+	}
+}

@@ -1,0 +1,448 @@
+// Package app is the user interface of hudiscope on go-app: the page with its header, its
+// tabs and its views. What a view shows is decided by the state in the URL fragment
+// (model.State); what it needs is asked of the engine by the Session.
+package app
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
+
+	"hudiscope/core/api"
+	"hudiscope/web/client"
+	"hudiscope/web/model"
+	"hudiscope/web/view"
+)
+
+// Engine is what the page needs of the browser's engine beyond requests.
+type Engine interface {
+	client.Transport
+	// Drop gives an array of {path, file} objects to the engine under a name.
+	Drop(name, label string, files goapp.Value)
+}
+
+// Root is the page. It is created once and lives as long as the page.
+type Root struct {
+	goapp.Compo
+
+	engine Engine
+	s      *Session
+	ctx    goapp.Context
+
+	theme  string
+	help   bool
+	notice *notice
+	drops  int
+	over   bool // something is dragged over the page
+
+	samples  []Sample
+	sampleOf map[string]Sample
+	sampleEr string
+	release  []func()
+}
+
+// notice is a message of the page that the user can close.
+type notice struct {
+	tone, text string
+}
+
+// NewRoot makes the page over an engine.
+func NewRoot(engine Engine) *Root {
+	r := &Root{engine: engine}
+	r.s = &Session{transport: engine, secrets: map[string]string{}}
+	return r
+}
+
+// Notify shows a message to the user, from any goroutine.
+func (r *Root) Notify(tone, text string) {
+	if r.s.dispatch == nil {
+		return
+	}
+	r.s.dispatch(func() { r.notice = &notice{tone, text} })
+}
+
+// OnMount implements go-app's Mounter.
+func (r *Root) OnMount(ctx goapp.Context) {
+	r.ctx = ctx
+	r.s.dispatch = func(f func()) {
+		ctx.Dispatch(func(goapp.Context) {
+			f()
+			r.s.rev++
+		})
+	}
+	r.s.navigate = r.navigate
+	if root := goapp.Window().Get("document").Get("documentElement"); root.Truthy() {
+		if t := root.Get("dataset").Get("theme"); t.Type() == goapp.TypeString {
+			r.theme = t.String()
+		}
+	}
+	r.loadSamples(ctx)
+	r.listen()
+}
+
+// OnDismount implements go-app's Dismounter.
+func (r *Root) OnDismount() {
+	for _, f := range r.release {
+		f()
+	}
+}
+
+// OnNav implements go-app's Navigator: the address changed.
+func (r *Root) OnNav(ctx goapp.Context) {
+	hash := goapp.Window().Get("location").Get("hash").String()
+	st := model.ParseFragment(hash)
+	if clean, removed := model.StripCredentials(st.Table); len(removed) > 0 {
+		// A link that holds credentials works once; what stays in the address is clean.
+		r.s.secrets[clean] = st.Table
+		st.Table = clean
+		r.tellStripped(removed)
+		r.replace(ctx, st)
+	}
+	r.s.apply(st)
+	r.title()
+}
+
+func (r *Root) tellStripped(removed []string) {
+	r.notice = &notice{"warn", "Credentials stay out of the address: " + strings.Join(removed, ", ") +
+		" were taken out of it and are kept in this tab's memory only. A link copied from here opens the table only where it can be read without them."}
+}
+
+func (r *Root) title() {
+	name := "hudiscope"
+	if st := r.s.state; st.Table != "" {
+		t := model.TableName(st.Table)
+		if o := r.s.overview.val; o != nil && o.Name != "" {
+			t = o.Name
+		}
+		name = t + " · " + st.View.Title() + " · hudiscope"
+	}
+	goapp.Window().Get("document").Set("title", name)
+}
+
+func address(st model.State) *url.URL {
+	u := goapp.Window().URL()
+	c := *u
+	frag := st.Fragment()
+	if v, err := url.Parse("#" + frag); err == nil {
+		c.Fragment, c.RawFragment = v.Fragment, v.RawFragment
+	}
+	return &c
+}
+
+func (r *Root) navigate(st model.State) {
+	if r.ctx != nil {
+		r.ctx.NavigateTo(address(st))
+	}
+}
+
+func (r *Root) replace(ctx goapp.Context, st model.State) {
+	ctx.Page().ReplaceURL(address(st))
+}
+
+// open opens a location that the user gave.
+func (r *Root) open(location string) {
+	clean, removed := model.StripCredentials(location)
+	if len(removed) > 0 {
+		r.s.secrets[clean] = location
+		r.tellStripped(removed)
+	} else {
+		r.notice = nil
+	}
+	if clean == r.s.state.Table {
+		r.s.reload()
+		return
+	}
+	r.navigate(model.State{Table: clean, View: model.Timeline})
+}
+
+// Render implements go-app's Composer.
+func (r *Root) Render() goapp.UI {
+	var main goapp.UI
+	if r.s.state.Table == "" {
+		main = r.home()
+	} else {
+		main = r.tablePage()
+	}
+	parts := []goapp.UI{
+		goapp.A().Class("skip").Href("#main").Text("Skip to the content"),
+		r.topbar(),
+	}
+	if r.notice != nil {
+		parts = append(parts, goapp.Div().Class("notice", r.notice.tone).Role("status").Body(
+			view.IconInfo.UI(), goapp.P().Text(r.notice.text),
+			view.IconButton(view.IconClose, "Close this message", func(goapp.Context, goapp.Event) { r.notice = nil }),
+		))
+	}
+	parts = append(parts, goapp.Main().ID("main").TabIndex(-1).Body(main))
+	if r.help {
+		parts = append(parts, r.helpPanel())
+	}
+	if r.over {
+		parts = append(parts, view.Div("drop-veil", view.Div("drop-veil-text", view.IconDrop.UI(), goapp.Strong().Text("Drop to open"),
+			goapp.P().Text("A table's folder, a .zip of one, or a single log file"))))
+	}
+	return goapp.Div().Class("page").Body(parts...)
+}
+
+func (r *Root) topbar() goapp.UI {
+	st := r.s.state
+	items := []goapp.UI{
+		goapp.A().Class("brand").Href("#/").Title("hudiscope: home").Body(view.Logo(), goapp.B().Text("hudiscope")),
+	}
+	if st.Table != "" {
+		items = append(items, view.Div("crumb",
+			goapp.Span().Class("crumb-loc mono").Title(st.Table).Text(st.Table),
+			&view.CopyButton{Label: "Copy the link to this view", Text: goapp.Window().URL().String()},
+			view.IconButton(iconReload, "Read the table again", func(goapp.Context, goapp.Event) { r.s.reload() }),
+		))
+	}
+	items = append(items, view.Div("topbar-end",
+		view.IconButton(view.IconHelp, "Keyboard and help", func(goapp.Context, goapp.Event) { r.help = !r.help }),
+		r.themeButton(),
+	))
+	return goapp.Header().Class("topbar").Body(items...)
+}
+
+const iconReload view.Icon = `<path d="M16 10a6 6 0 1 1-1.800-4.300M16 3.500v3.200h-3.200"/>`
+
+func (r *Root) themeButton() goapp.UI {
+	icon, label, next := view.IconAuto, "Colours: as the system has them. Switch to light", "light"
+	switch r.theme {
+	case "light":
+		icon, label, next = view.IconSun, "Colours: light. Switch to dark", "dark"
+	case "dark":
+		icon, label, next = view.IconMoon, "Colours: dark. Switch to the system's", ""
+	}
+	return view.IconButton(icon, label, func(goapp.Context, goapp.Event) { r.setTheme(next) }, next)
+}
+
+func (r *Root) setTheme(theme string) {
+	r.theme = theme
+	data := goapp.Window().Get("document").Get("documentElement").Get("dataset")
+	if theme == "" {
+		data.Delete("theme")
+	} else {
+		data.Set("theme", theme)
+	}
+	// Storage may be forbidden; the theme is then this page's only.
+	defer func() { _ = recover() }()
+	store := goapp.Window().Get("localStorage")
+	if theme == "" {
+		store.Call("removeItem", "hudiscope.theme")
+	} else {
+		store.Call("setItem", "hudiscope.theme", theme)
+	}
+}
+
+// listen attaches what concerns the whole page: keys, and files dragged onto it.
+func (r *Root) listen() {
+	doc := goapp.Window().Get("document")
+	r.release = append(r.release,
+		view.Listen(doc, "keydown", false, r.key),
+		view.Listen(doc, "dragover", false, func(e goapp.Value) {
+			if !hasFiles(e) {
+				return
+			}
+			e.Call("preventDefault")
+			if !r.over {
+				r.s.dispatch(func() { r.over = true })
+			}
+		}),
+		view.Listen(doc, "dragleave", true, func(e goapp.Value) {
+			// Only leaving the window counts, not moving from part to part.
+			if !e.Get("relatedTarget").Truthy() && r.over {
+				r.s.dispatch(func() { r.over = false })
+			}
+		}),
+		view.Listen(doc, "drop", false, func(e goapp.Value) {
+			if !hasFiles(e) {
+				return
+			}
+			e.Call("preventDefault")
+			r.takeDrop(e.Get("dataTransfer"))
+			r.s.dispatch(func() { r.over = false })
+		}),
+	)
+}
+
+func hasFiles(e goapp.Value) bool {
+	dt := e.Get("dataTransfer")
+	if !dt.Truthy() {
+		return false
+	}
+	types := dt.Get("types")
+	for i := range types.Get("length").Int() {
+		if types.Index(i).String() == "Files" {
+			return true
+		}
+	}
+	return false
+}
+
+// key handles the keys that work everywhere.
+func (r *Root) key(e goapp.Value) {
+	if view.Typing(e) || e.Get("defaultPrevented").Truthy() {
+		return
+	}
+	key := e.Get("key").String()
+	st := r.s.state
+	do := func(f func()) {
+		e.Call("preventDefault")
+		r.s.dispatch(f)
+	}
+	switch key {
+	case "?":
+		do(func() { r.help = !r.help })
+		return
+	case "Escape":
+		switch {
+		case r.help:
+			do(func() { r.help = false })
+		case r.notice != nil:
+			do(func() { r.notice = nil })
+		case st.Table != "" && st.View == model.Timeline && st.Instant != "":
+			st.Instant, st.Action = "", ""
+			do(func() { r.navigate(st) })
+		case st.Table != "" && st.View == model.Blocks && st.Block > 0:
+			st.Log, st.Block, st.Byte = "", 0, 0
+			do(func() { r.navigate(st) })
+		}
+		return
+	case "/":
+		if el := goapp.Window().GetElementByID("search"); el.Truthy() {
+			e.Call("preventDefault")
+			el.Call("focus")
+		}
+		return
+	}
+	if st.Table == "" {
+		return
+	}
+	if len(key) == 1 && key[0] >= '1' && key[0] <= '9' {
+		tabs := r.tabs()
+		if i := int(key[0] - '1'); i < len(tabs) {
+			do(func() { r.navigate(st.Go(tabs[i])) })
+		}
+		return
+	}
+	if st.View == model.Timeline {
+		step := 0
+		switch key {
+		case "j", "ArrowDown", "ArrowRight", "]":
+			step = 1
+		case "k", "ArrowUp", "ArrowLeft", "[":
+			step = -1
+		}
+		if step != 0 && r.s.timeline.val != nil {
+			do(func() { r.step(step) })
+		}
+	}
+	if st.View == model.Blocks && (key == "j" || key == "k") && r.s.blocks.val != nil {
+		step := 1
+		if key == "k" {
+			step = -1
+		}
+		do(func() { r.stepBlock(step) })
+	}
+}
+
+// step selects the next or previous instant on the present axis.
+func (r *Root) step(by int) {
+	st := r.s.state
+	list := r.s.timeline.val.Active
+	order := model.LayTimeline(list, model.Axis(st.Axis), 1000).Order
+	if len(order) == 0 {
+		return
+	}
+	at := -1
+	for i, idx := range order {
+		if list[idx].Requested == st.Instant && (st.Action == "" || list[idx].Action == st.Action) {
+			at = i
+			break
+		}
+	}
+	switch {
+	case at < 0 && by > 0:
+		at = 0
+	case at < 0:
+		at = len(order) - 1
+	default:
+		at = min(max(at+by, 0), len(order)-1)
+	}
+	in := list[order[at]]
+	st.Instant, st.Action = in.Requested, in.Action
+	r.navigate(st)
+}
+
+// stepBlock selects the next or previous block across the log files of the slice.
+func (r *Root) stepBlock(by int) {
+	st := r.s.state
+	type place struct {
+		log string
+		b   int
+	}
+	var all []place
+	at := -1
+	for _, f := range r.s.blocks.val.Files {
+		for _, b := range f.Blocks {
+			if f.File.Path == st.Log && b.Index == st.Block-1 {
+				at = len(all)
+			}
+			all = append(all, place{f.File.Path, b.Index})
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	switch {
+	case at < 0 && by > 0:
+		at = 0
+	case at < 0:
+		at = len(all) - 1
+	default:
+		at = min(max(at+by, 0), len(all)-1)
+	}
+	st.Log, st.Block, st.Byte = all[at].log, all[at].b+1, 0
+	r.navigate(st)
+}
+
+func (r *Root) helpPanel() goapp.UI {
+	row := func(keys, what string) goapp.UI {
+		var ks []goapp.UI
+		for _, k := range strings.Fields(keys) {
+			ks = append(ks, goapp.Kbd().Text(k))
+		}
+		return goapp.Div().Class("fact").Body(goapp.Dt().Body(ks...), goapp.Dd().Text(what))
+	}
+	var tabs []goapp.UI
+	for i, v := range model.Views {
+		tabs = append(tabs, row(strconv.Itoa(i+1), v.Title()))
+	}
+	list := append(tabs,
+		row("j k", "Next, previous instant or block"),
+		row("← → ↑ ↓", "Move on the timeline, in the rows, in a tree"),
+		row("[ ]", "Previous, next instant"),
+		row("/", "Search in this view"),
+		row("Esc", "Close what is selected"),
+		row("?", "This help"),
+	)
+	return goapp.Div().Class("help").Role("dialog").Aria("label", "Keyboard").Body(
+		view.Div("help-head", goapp.H2().Text("Keyboard"), view.IconButton(view.IconClose, "Close the help", func(goapp.Context, goapp.Event) { r.help = false })),
+		goapp.Dl().Class("facts keys").Body(list...),
+		goapp.P().Class("dim").Text("The address holds what you see: table, view and selection. Copy it to share the same view. Tables are read in this tab; nothing is sent anywhere but to the table's own storage."),
+	)
+}
+
+// bytesLink leads from a fault to the place in the file.
+func (r *Root) bytesLink(f *api.Fault) goapp.UI {
+	if f.File == "" || f.Offset < 0 || r.s.overview.val == nil {
+		return nil
+	}
+	if !strings.Contains(f.File, ".log.") {
+		return nil
+	}
+	st := model.State{Table: r.s.state.Table, View: model.Blocks, Log: f.File, Byte: f.Offset + 1}
+	return view.Link("button", st, goapp.Text("See the bytes"))
+}

@@ -1,0 +1,707 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
+
+	"hudiscope/core/api"
+	"hudiscope/web/client"
+	"hudiscope/web/model"
+	"hudiscope/web/view"
+)
+
+// rowsView is a grid of merged rows that reads pages as they are scrolled into sight and
+// draws only the rows and columns that are seen. It follows the WAI-ARIA grid pattern:
+// the grid has the focus, and names the cell that the keys have reached.
+type rowsView struct {
+	goapp.Compo
+
+	Root  *Root
+	State model.State
+	Table string
+	Rev   int
+
+	ctx goapp.Context
+	// query is what the pages were asked for; other pages are dropped.
+	query string
+	pages map[int64]*rowPage
+	first *api.Rows // the first page answered: columns, rules, findings
+	total int64
+	known bool
+	fault *api.Fault
+
+	widths []float64
+	shown  []int // columns drawn, by index
+
+	top, left, viewH, viewW float64
+	win                     model.Window
+	colFirst, colEnd        int
+	grid                    goapp.Value // the element that the listeners are attached to
+	release                 []func()
+	settle                  *time.Timer
+
+	curRow  int64
+	curCol  int
+	inspect bool
+}
+
+// rowPage is a page of rows, read or on its way.
+type rowPage struct {
+	cells  [][]model.CellText
+	raw    [][]json.RawMessage
+	slices []api.RowSlice
+	busy   bool
+	slow   bool
+	prog   api.Progress
+	fault  *api.Fault
+	cancel context.CancelFunc
+	used   int64
+}
+
+const (
+	rowsPage  = 200
+	rowHeight = 27.0
+	headH     = 44.0
+	numberW   = 58.0
+	keepPages = 40
+)
+
+func (v *rowsView) OnMount(ctx goapp.Context) {
+	v.ctx = ctx
+	v.refresh()
+}
+
+func (v *rowsView) OnUpdate(ctx goapp.Context) {
+	v.ctx = ctx
+	v.refresh()
+}
+
+func (v *rowsView) OnDismount() {
+	v.detach()
+	for _, p := range v.pages {
+		if p.cancel != nil {
+			p.cancel()
+		}
+	}
+	if v.settle != nil {
+		v.settle.Stop()
+	}
+}
+
+func (v *rowsView) detach() {
+	for _, f := range v.release {
+		f()
+	}
+	v.release, v.grid = nil, nil
+}
+
+// refresh starts over when the query changed.
+func (v *rowsView) refresh() {
+	q := strings.Join([]string{v.Table, v.State.AsOf, v.State.Partition, v.State.FileID, strconv.FormatBool(v.State.OnlyPartition)}, "\x00")
+	if q == v.query && v.pages != nil {
+		v.columns()
+		return
+	}
+	for _, p := range v.pages {
+		if p.cancel != nil {
+			p.cancel()
+		}
+	}
+	v.query, v.pages = q, map[int64]*rowPage{}
+	v.first, v.total, v.known, v.fault, v.widths, v.shown = nil, 0, false, nil, nil, nil
+	v.top, v.left, v.curRow, v.curCol, v.inspect = 0, 0, 0, 0, false
+	v.need(0)
+	v.Update()
+}
+
+func (v *rowsView) request(page int64) api.RowsRequest {
+	req := api.RowsRequest{Table: api.Table{Location: v.Table}, Offset: page * rowsPage, Limit: rowsPage}
+	if v.State.AsOf != "" {
+		req.Options = map[string]string{"as.of.instant": v.State.AsOf}
+	}
+	if v.State.FileID != "" {
+		req.FileID = v.State.FileID
+		req.Partitions = []string{v.State.Partition}
+	} else if v.State.OnlyPartition {
+		req.Partitions = []string{v.State.Partition}
+	}
+	return req
+}
+
+// need asks for a page unless it is there or on its way.
+func (v *rowsView) need(n int64) {
+	if p := v.pages[n]; p != nil && p.fault == nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &rowPage{busy: true, cancel: cancel}
+	v.pages[n] = p
+	query, req, dispatch := v.query, v.request(n), v.ctx.Dispatch
+	transport := v.Root.s.transport
+	queued := make(chan struct{}, 1)
+	go func() {
+		a, err := client.Call[api.Rows](ctx, transport, api.OpRows, req, func(pr api.Progress) {
+			select {
+			case queued <- struct{}{}:
+			default:
+				return
+			}
+			dispatch(func(goapp.Context) {
+				<-queued
+				p.prog = pr
+			})
+		})
+		cancel()
+		dispatch(func(goapp.Context) {
+			if v.query != query || v.pages[n] != p {
+				return
+			}
+			p.busy, p.slow = false, false
+			if err != nil {
+				p.fault = client.FaultOf(err)
+				if v.first == nil {
+					v.fault = p.fault
+				}
+				return
+			}
+			v.take(n, p, &a)
+		})
+	}()
+	time.AfterFunc(slowAfter, func() {
+		dispatch(func(goapp.Context) {
+			if p.busy {
+				p.slow = true
+			}
+		})
+	})
+}
+
+func (v *rowsView) take(n int64, p *rowPage, a *api.Rows) {
+	p.raw, p.slices = a.Rows, a.Slices
+	p.cells = make([][]model.CellText, len(a.Rows))
+	for i, row := range a.Rows {
+		p.cells[i] = make([]model.CellText, len(row))
+		for j, x := range row {
+			p.cells[i][j] = model.Cell(x)
+		}
+	}
+	if v.first == nil {
+		v.first = a
+	}
+	if a.TotalKnown {
+		v.total, v.known = a.Total, true
+	} else if !v.known {
+		// At least one more page may follow; scrolling finds out.
+		v.total = max(v.total, a.Total, a.Offset+int64(len(a.Rows)))
+	}
+	if v.widths == nil {
+		v.columns()
+	}
+	if len(v.pages) > keepPages {
+		v.dropFar(n)
+	}
+}
+
+// dropFar forgets the pages farthest from page n.
+func (v *rowsView) dropFar(n int64) {
+	for len(v.pages) > keepPages {
+		far, dist := int64(-1), int64(-1)
+		for k := range v.pages {
+			d := k - n
+			if d < 0 {
+				d = -d
+			}
+			if d > dist {
+				far, dist = k, d
+			}
+		}
+		if p := v.pages[far]; p.cancel != nil {
+			p.cancel()
+		}
+		delete(v.pages, far)
+	}
+}
+
+// columns chooses the columns to draw and their widths.
+func (v *rowsView) columns() {
+	if v.first == nil {
+		return
+	}
+	var names, types []string
+	v.shown = v.shown[:0]
+	for i, c := range v.first.Columns {
+		if c.Meta && v.State.HideMeta {
+			continue
+		}
+		v.shown = append(v.shown, i)
+		names, types = append(names, c.Name), append(types, c.Type)
+	}
+	var sample [][]model.CellText
+	if p := v.pages[0]; p != nil {
+		for i, row := range p.cells {
+			if i == 60 {
+				break
+			}
+			cells := make([]model.CellText, 0, len(v.shown))
+			for _, c := range v.shown {
+				if c < len(row) {
+					cells = append(cells, row[c])
+				}
+			}
+			sample = append(sample, cells)
+		}
+	}
+	v.widths = model.ColumnWidths(names, types, sample)
+	if v.curCol >= len(v.shown) {
+		v.curCol = max(0, len(v.shown)-1)
+	}
+}
+
+// attach listens to the grid element: scrolling and keys must not redraw the whole page.
+func (v *rowsView) attach() {
+	el := goapp.Window().GetElementByID("grid")
+	if !el.Truthy() {
+		v.detach()
+		return
+	}
+	if v.grid != nil && v.grid.Equal(el) {
+		return
+	}
+	v.detach()
+	v.grid = el
+	v.measure()
+	resize := goapp.FuncOf(func(goapp.Value, []goapp.Value) any { v.moved(); return nil })
+	obs := goapp.Window().Get("ResizeObserver").New(resize)
+	obs.Call("observe", el)
+	v.release = append(v.release,
+		view.Listen(el, "scroll", true, func(goapp.Value) { v.moved() }),
+		view.Listen(el, "keydown", false, v.key),
+		func() { obs.Call("disconnect"); resize.Release() },
+	)
+	v.Update()
+}
+
+func (v *rowsView) measure() {
+	v.top, v.left = v.grid.Get("scrollTop").Float(), v.grid.Get("scrollLeft").Float()
+	v.viewH, v.viewW = v.grid.Get("clientHeight").Float(), v.grid.Get("clientWidth").Float()
+}
+
+func (v *rowsView) moved() {
+	if v.grid == nil {
+		return
+	}
+	v.measure()
+	w := v.window()
+	f, e, _, _ := model.Columns(v.widths, v.left, v.viewW-numberW)
+	if w != v.win || f != v.colFirst || e != v.colEnd {
+		v.Update()
+	}
+	// Pages are asked for when the scrolling rests, so that flying past costs nothing.
+	if v.settle != nil {
+		v.settle.Stop()
+	}
+	v.settle = time.AfterFunc(90*time.Millisecond, func() { v.ctx.Dispatch(func(goapp.Context) { v.fetch() }) })
+}
+
+func (v *rowsView) window() model.Window {
+	h := v.viewH - headH
+	if h <= 0 {
+		h = 600
+	}
+	return model.ScrollWindow(v.rowCount(), rowHeight, h, v.top, 8)
+}
+
+// rowCount is how many rows can be scrolled to: one page more than known while the end is not.
+func (v *rowsView) rowCount() int64 {
+	if v.known || v.first == nil {
+		return v.total
+	}
+	return v.total + 1
+}
+
+// fetch asks for the pages in sight and stops those that are not any more.
+func (v *rowsView) fetch() {
+	pages := model.Pages(v.window(), rowsPage)
+	in := map[int64]bool{}
+	for _, n := range pages {
+		in[n] = true
+	}
+	for n, p := range v.pages {
+		if p.busy && !in[n] {
+			p.cancel()
+			delete(v.pages, n)
+		}
+	}
+	for _, n := range pages {
+		if p := v.pages[n]; p != nil && p.fault != nil {
+			continue // shown with a way to try again
+		}
+		v.need(n)
+	}
+}
+
+func (v *rowsView) row(i int64) (cells []model.CellText, p *rowPage) {
+	p = v.pages[i/rowsPage]
+	if p == nil || int(i%rowsPage) >= len(p.cells) {
+		return nil, p
+	}
+	return p.cells[i%rowsPage], p
+}
+
+func (v *rowsView) key(e goapp.Value) {
+	if e.Get("metaKey").Truthy() || e.Get("altKey").Truthy() || len(v.shown) == 0 || v.total == 0 {
+		return
+	}
+	ctrl := e.Get("ctrlKey").Truthy()
+	page := int64(max(1, (v.viewH-headH)/rowHeight-1))
+	r, c := v.curRow, v.curCol
+	switch e.Get("key").String() {
+	case "ArrowDown":
+		r++
+	case "ArrowUp":
+		r--
+	case "ArrowRight":
+		c++
+	case "ArrowLeft":
+		c--
+	case "PageDown":
+		r += page
+	case "PageUp":
+		r -= page
+	case "Home":
+		c = 0
+		if ctrl {
+			r = 0
+		}
+	case "End":
+		c = len(v.shown) - 1
+		if ctrl {
+			r = v.total - 1
+		}
+	case "Enter", " ":
+		v.inspect = !v.inspect
+	case "Escape":
+		if !v.inspect {
+			return
+		}
+		v.inspect = false
+	default:
+		return
+	}
+	e.Call("preventDefault")
+	e.Call("stopPropagation")
+	v.moveTo(r, c)
+}
+
+func (v *rowsView) moveTo(r int64, c int) {
+	v.curRow = min(max(r, 0), v.total-1)
+	v.curCol = min(max(c, 0), len(v.shown)-1)
+	if v.grid != nil {
+		v.grid.Set("scrollTop", model.ScrollTo(v.rowCount(), v.curRow, rowHeight, v.viewH-headH, v.top))
+		x := 0.0
+		for i := range v.curCol {
+			x += v.widths[i]
+		}
+		w := v.widths[v.curCol]
+		room := v.viewW - numberW
+		switch {
+		case x < v.left:
+			v.grid.Set("scrollLeft", x)
+		case x+w > v.left+room:
+			v.grid.Set("scrollLeft", x+w-room)
+		}
+	}
+	v.Update()
+}
+
+func (v *rowsView) click(_ goapp.Context, e goapp.Event) {
+	r, ok := view.Closest(e, "[data-r]", "r")
+	if !ok {
+		return
+	}
+	c, ok := view.Closest(e, "[data-col]", "col")
+	if !ok {
+		return
+	}
+	ri, err1 := strconv.ParseInt(r, 10, 64)
+	ci, err2 := strconv.Atoi(c)
+	if err1 != nil || err2 != nil {
+		return
+	}
+	v.curRow, v.curCol, v.inspect = ri, ci, true
+}
+
+func (v *rowsView) Render() goapp.UI {
+	if v.ctx != nil {
+		// The grid element may be new after this rendering.
+		v.ctx.Defer(func(goapp.Context) { v.attach() })
+	}
+	body := []goapp.UI{v.toolbar()}
+	switch {
+	case v.fault != nil:
+		body = append(body, view.FaultPanel(v.fault, v.Root.bytesLink(v.fault), func(goapp.Context, goapp.Event) {
+			v.fault = nil
+			delete(v.pages, 0)
+			v.need(0)
+		}))
+	case v.first == nil:
+		p := v.pages[0]
+		slow, prog := false, api.Progress{}
+		var cancel view.Handler
+		if p != nil {
+			slow, prog = p.slow, p.prog
+			cancel = func(goapp.Context, goapp.Event) { p.cancel() }
+		}
+		body = append(body, view.Loading("Merging rows", slow, prog, cancel), bones())
+	case v.known && v.total == 0:
+		text := "The table has no rows as of now."
+		if v.State.AsOf != "" {
+			text = "The table had no rows as of " + model.Clock(v.State.AsOf) + "."
+		}
+		if v.State.FileID != "" || v.State.OnlyPartition {
+			text = "This part of the table has no rows."
+		}
+		body = append(body, view.Empty(view.IconRows, "No rows", text))
+	default:
+		body = append(body, view.Div("grid-split", v.drawGrid(), v.inspector()))
+	}
+	return view.Div("rows", body...)
+}
+
+func (v *rowsView) toolbar() goapp.UI {
+	st := v.State
+	var items []goapp.UI
+	if v.first != nil {
+		n := model.Plural(v.total, "row")
+		if !v.known {
+			n = model.Count(v.total) + " rows and more"
+		}
+		items = append(items, goapp.Strong().ID("row-count").Class("num").Text(n))
+		asOf := goapp.Span().Class("dim").Text("as of " + v.first.AsOf)
+		if v.first.AsOf != "" {
+			asOf = goapp.Span().Class("dim").Body(goapp.Text("as of "), goapp.Span().Class("mono").Title(model.Clock(v.first.AsOf)).Text(v.first.AsOf))
+			items = append(items, asOf)
+		}
+		if v.first.Rules != "" {
+			items = append(items, goapp.Span().Class("dim").Title("The Hudi release whose rules of reading were followed").Text("rules: "+v.first.Rules))
+		}
+	}
+	if st.FileID != "" {
+		all := st
+		all.FileID, all.Slice, all.Partition, all.OnlyPartition = "", "", "", false
+		items = append(items, goapp.A().Class("chip").Href("#"+all.Fragment()).Title("Show all rows").Body(
+			goapp.Text("file group "), view.Mono(model.ShortID(st.FileID)), view.IconClose.UI()))
+	} else if st.OnlyPartition {
+		all := st
+		all.Partition, all.OnlyPartition = "", false
+		items = append(items, goapp.A().Class("chip").Href("#"+all.Fragment()).Title("Show all rows").Body(
+			goapp.Text("partition "), view.Mono(partitionName(st.Partition)), view.IconClose.UI()))
+	}
+	loading := false
+	for n, p := range v.pages {
+		if p.busy && p.slow && n > 0 {
+			loading = true
+		}
+	}
+	if loading {
+		items = append(items, goapp.Span().Class("dim").Role("status").Text("reading more rows…"))
+	}
+	meta := st
+	meta.HideMeta = !st.HideMeta
+	toggle := goapp.A().Class("switch").Role("switch").Aria("checked", !st.HideMeta).Href("#"+meta.Fragment()).Title("Show or hide the columns that Hudi adds").
+		Body(view.Span("switch-knob", ""), goapp.Text("_hoodie_ columns"))
+	items = append(items, view.Div("toolbar-end", toggle))
+	out := []goapp.UI{view.Div("toolbar", items...)}
+	if v.first != nil {
+		if f := view.Findings(v.first.Findings); f != nil {
+			out = append(out, f)
+		}
+	}
+	return view.Div("rows-top", out...)
+}
+
+func (v *rowsView) drawGrid() goapp.UI {
+	v.win = v.window()
+	viewW := v.viewW - numberW
+	if viewW <= 0 {
+		viewW = 1200
+	}
+	first, end, before, after := model.Columns(v.widths, v.left, viewW)
+	v.colFirst, v.colEnd = first, end
+	full := numberW
+	for _, w := range v.widths {
+		full += w
+	}
+	px := make([]string, len(v.widths))
+	for i, w := range v.widths {
+		px[i] = view.Px(w) + "px"
+	}
+	spacer := func(w float64) goapp.UI {
+		return goapp.Div().Class("gap").Role("presentation").Style("width", view.Px(w)+"px")
+	}
+
+	head := []goapp.UI{goapp.Div().Class("rownum corner").Role("columnheader").Aria("label", "Row number").Text("#"), spacer(before)}
+	for i := first; i < end; i++ {
+		c := v.first.Columns[v.shown[i]]
+		class := "hcell"
+		if numeric(c.Type) {
+			class += " num"
+		}
+		if c.Meta {
+			class += " meta"
+		}
+		head = append(head, goapp.Div().Class(class).Role("columnheader").Aria("colindex", i+2).Style("width", px[i]).Title(c.Name+"\n"+c.Type).Body(
+			view.Span("hname", c.Name), view.Span("htype", c.Type)))
+	}
+	head = append(head, spacer(after))
+
+	rows := make([]goapp.UI, 0, v.win.Count)
+	active := ""
+	for k := range v.win.Count {
+		i := v.win.First + k
+		cells, page := v.row(i)
+		class := "grow"
+		if i%2 == 1 {
+			class += " odd"
+		}
+		number := strconv.FormatInt(i+1, 10)
+		out := make([]goapp.UI, 0, end-first+3)
+		out = append(out, goapp.Div().Class("rownum num").Role("rowheader").Text(number), spacer(before))
+		switch {
+		case cells != nil:
+			for j := first; j < end; j++ {
+				col := v.shown[j]
+				var c model.CellText
+				if col < len(cells) {
+					c = cells[col]
+				}
+				cl := "gcell " + cellClass(c.Kind)
+				if v.first.Columns[col].Meta {
+					cl += " meta"
+				}
+				cell := goapp.Div().Role("gridcell").Aria("colindex", j+2).Style("width", px[j]).DataSet("col", j).Text(c.Text)
+				if i == v.curRow && j == v.curCol {
+					cl += " current"
+					if v.inspect {
+						cl += " inspected"
+					}
+					active = "cell-current"
+					cell = cell.ID(active)
+				}
+				out = append(out, cell.Class(cl))
+			}
+		case page != nil && page.fault != nil:
+			f := page.fault
+			n := i / rowsPage
+			out = append(out, goapp.Div().Class("gcell fault-cell").Role("gridcell").Body(goapp.Text(f.Message+" "),
+				view.Button("small", "Try again", func(goapp.Context, goapp.Event) { delete(v.pages, n); v.need(n) }, n)))
+		default:
+			out = append(out, goapp.Div().Class("gcell waiting").Role("gridcell").Body(view.Div("bone")))
+		}
+		out = append(out, spacer(after))
+		rows = append(rows, goapp.Div().Class(class).Role("row").Aria("rowindex", strconv.FormatInt(i+2, 10)).DataSet("r", strconv.FormatInt(i, 10)).Body(out...))
+	}
+	count := int64(-1)
+	if v.known {
+		count = v.total + 1
+	}
+	g := goapp.Div().ID("grid").Class("grid").Role("grid").TabIndex(0).
+		Aria("label", "Rows of the table").Aria("rowcount", strconv.FormatInt(count, 10)).Aria("colcount", len(v.shown)+1).Aria("readonly", true)
+	if active != "" {
+		g = g.Aria("activedescendant", active)
+	}
+	return g.OnClick(v.click).Body(
+		goapp.Div().Class("grid-all").Role("presentation").Style("height", view.Px(v.win.Height+headH)+"px").Style("width", view.Px(full)+"px").Body(
+			goapp.Div().Class("grid-head").Role("row").Aria("rowindex", 1).Body(head...),
+			goapp.Div().Class("grid-rows").Role("rowgroup").Style("transform", "translateY("+view.Px(v.win.Top)+"px)").Body(rows...),
+		))
+}
+
+// inspector shows the chosen cell in full.
+func (v *rowsView) inspector() goapp.UI {
+	if !v.inspect || v.curCol >= len(v.shown) {
+		return view.Div("hidden")
+	}
+	p := v.pages[v.curRow/rowsPage]
+	at := int(v.curRow % rowsPage)
+	if p == nil || at >= len(p.raw) {
+		return view.Div("hidden")
+	}
+	col := v.shown[v.curCol]
+	c := v.first.Columns[col]
+	raw := p.raw[at][col]
+	cell := model.Cell(raw)
+	var value goapp.UI
+	switch cell.Kind {
+	case model.ObjectNode, model.ArrayNode:
+		value = &view.JSONTree{Doc: string(raw), Label: c.Name, Depth: 2}
+	case model.NullNode:
+		value = goapp.P().Class("j-null").Text("null")
+	case model.StringNode:
+		var s string
+		_ = json.Unmarshal(raw, &s)
+		if s == "" {
+			value = goapp.P().Class("j-null").Text("empty text")
+		} else {
+			value = goapp.Pre().Class("raw value").Text(s)
+		}
+	default:
+		value = goapp.Pre().Class("raw value").Text(string(raw))
+	}
+	row := map[string]json.RawMessage{}
+	for i, col := range v.first.Columns {
+		if i < len(p.raw[at]) {
+			row[col.Name] = p.raw[at][i]
+		}
+	}
+	rowJSON, _ := json.MarshalIndent(row, "", "  ")
+	facts := []goapp.UI{view.Fact("Column", view.Mono(c.Name)), view.Fact("Type", view.Mono(c.Type)), view.FactText("Row", model.Count(v.curRow+1))}
+	if sl := sliceOf(p.slices, v.curRow); sl != nil {
+		st := v.State.Go(model.Files)
+		st.Partition, st.FileID, st.Slice, st.OnlyPartition = sl.Partition, sl.FileID, sl.BaseInstant, false
+		facts = append(facts, view.Fact("From", view.Link("link mono", st, goapp.Text(partitionName(sl.Partition)+" / "+model.ShortID(sl.FileID)))))
+	}
+	return goapp.Aside().Class("inspector").Aria("label", "The chosen value").Body(
+		view.Div("detail-head", goapp.H2().Class("mono").Text(c.Name), view.Div("detail-tools",
+			&view.CopyButton{Label: "Copy the value", Text: copyText(raw, cell)},
+			&view.CopyButton{Label: "Copy the row as JSON", Text: string(rowJSON)},
+			view.IconButton(view.IconClose, "Close (Esc)", func(goapp.Context, goapp.Event) { v.inspect = false }))),
+		value,
+		view.Facts("", facts...),
+	)
+}
+
+func copyText(raw json.RawMessage, c model.CellText) string {
+	if c.Kind == model.StringNode {
+		var s string
+		if json.Unmarshal(raw, &s) == nil {
+			return s
+		}
+	}
+	return string(raw)
+}
+
+// sliceOf is the slice that a row comes from: the last one that begins at or before it.
+func sliceOf(slices []api.RowSlice, row int64) *api.RowSlice {
+	var out *api.RowSlice
+	for i := range slices {
+		if slices[i].FirstRow <= row {
+			out = &slices[i]
+		}
+	}
+	return out
+}
+
+// numeric reports whether values of a type are written to the right.
+func numeric(t string) bool {
+	switch t {
+	case "int", "long", "float", "double":
+		return true
+	}
+	return false
+}

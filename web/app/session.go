@@ -1,0 +1,267 @@
+package app
+
+import (
+	"strconv"
+	"strings"
+
+	"hudiscope/core/api"
+	"hudiscope/web/client"
+	"hudiscope/web/model"
+)
+
+// Session is an open table: its location, the state of the page, and every answer that is
+// shown. The state decides what is asked for: see ensure.
+type Session struct {
+	transport client.Transport
+	// dispatch runs a function on the UI goroutine and draws the page again.
+	dispatch func(func())
+	// navigate changes the state of the page, and with it the address.
+	navigate func(model.State)
+	// secrets are full locations (with credentials) by their clean form in the address.
+	secrets map[string]string
+
+	state model.State
+	// rev counts changes, so that components notice them.
+	rev int
+
+	overview   load[api.Overview]
+	timeline   load[api.Timeline]
+	instant    load[api.InstantDetail]
+	partitions load[api.Partitions]
+	files      load[api.Files]
+	blocks     load[api.Blocks]
+	block      load[api.BlockDetail]
+	bytes      load[api.Bytes]
+	config     load[api.ConfigAnswer]
+	schema     load[api.SchemaAnswer]
+	// latest are the files of the latest instant, for choosing a slice in the log view.
+	latest load[api.Files]
+	// blockPage is the first record shown of the selected block.
+	blockPage int64
+	// some are the partitions whose files are shown when a table has many.
+	some []string
+}
+
+// manyPartitions is the number above which the files of partitions are read only when one is opened.
+const manyPartitions = 60
+
+// hexPage is how many bytes the hex view shows at a time.
+const hexPage = 1024
+
+// recordPage is how many records of a block are shown at a time.
+const recordPage = 50
+
+// table is the part of every request.
+func (s *Session) table() api.Table {
+	loc := s.state.Table
+	if full, ok := s.secrets[loc]; ok {
+		loc = full
+	}
+	return api.Table{Location: loc}
+}
+
+// apply takes over a new state.
+func (s *Session) apply(st model.State) {
+	if st.Table != s.state.Table {
+		s.resetAll()
+	}
+	if st.Log != s.state.Log || st.Block != s.state.Block || st.FileID != s.state.FileID {
+		s.blockPage = 0
+	}
+	s.state = st
+	s.rev++
+	s.ensure()
+}
+
+func (s *Session) resetAll() {
+	s.overview.reset()
+	s.timeline.reset()
+	s.instant.reset()
+	s.partitions.reset()
+	s.files.reset()
+	s.blocks.reset()
+	s.block.reset()
+	s.bytes.reset()
+	s.config.reset()
+	s.schema.reset()
+	s.latest.reset()
+	s.some = nil
+	s.blockPage = 0
+}
+
+// reload forgets all answers and asks for what is shown again.
+func (s *Session) reload() {
+	t := s.table()
+	s.resetAll()
+	go func() {
+		// The engine must forget too: files may have changed.
+		_, _ = client.Call[api.CloseAnswer](newContext(), s.transport, api.OpClose, api.CloseRequest{Table: t}, nil)
+		s.dispatch(s.ensure)
+	}()
+}
+
+// ensure asks for whatever the present state shows and is not there yet.
+func (s *Session) ensure() {
+	st := s.state
+	if st.Table == "" {
+		return
+	}
+	t := s.table()
+	want(s, &s.overview, st.Table, api.OpOverview, api.OverviewRequest{Table: t})
+	o := s.overview.val
+	if o == nil {
+		return
+	}
+	if o.Kind == kindLog {
+		s.ensureBlocks(t)
+		return
+	}
+	if !o.Readable && st.View != model.Table {
+		// What can be read of an unsupported table is its properties, and mostly its timeline.
+		if st.View != model.Timeline {
+			return
+		}
+	}
+	switch st.View {
+	case model.Timeline:
+		want(s, &s.timeline, "all", api.OpTimeline, api.TimelineRequest{Table: t})
+		if st.Instant != "" {
+			want(s, &s.instant, st.Instant+" "+st.Action, api.OpInstant, api.InstantRequest{Table: t, Requested: st.Instant, Action: st.Action})
+		}
+	case model.Files:
+		want(s, &s.partitions, "all", api.OpPartitions, api.PartitionsRequest{Table: t})
+		if p := s.partitions.val; p != nil {
+			req := api.FilesRequest{Table: t, AsOf: st.AsOf}
+			key := "all " + st.AsOf
+			if len(p.Paths) > manyPartitions {
+				req.Partitions = s.shownPartitions(p.Paths)
+				key = strings.Join(req.Partitions, "\x00") + " " + st.AsOf
+			}
+			want(s, &s.files, key, api.OpFiles, req)
+		}
+	case model.Blocks:
+		s.ensureBlocks(t)
+	case model.Rows:
+		// The grid asks for its own pages.
+	case model.Table:
+		want(s, &s.config, "all", api.OpConfig, api.ConfigRequest{Table: t})
+		want(s, &s.schema, "all", api.OpSchema, api.SchemaRequest{Table: t})
+	}
+}
+
+// shownPartitions chooses the partitions whose files are read in a table with many: those
+// the user opened, the selected one, and the first few.
+func (s *Session) shownPartitions(all []string) []string {
+	const first = 8
+	seen := map[string]bool{}
+	var out []string
+	add := func(p string) {
+		if !seen[p] {
+			seen[p] = true
+			out = append(out, p)
+		}
+	}
+	for i := 0; i < len(all) && i < first; i++ {
+		add(all[i])
+	}
+	if s.state.FileID != "" || s.state.OnlyPartition {
+		add(s.state.Partition)
+	}
+	for _, p := range s.some {
+		add(p)
+	}
+	return out
+}
+
+func (s *Session) ensureBlocks(t api.Table) {
+	st := s.state
+	req := api.BlocksRequest{Table: t}
+	switch {
+	case s.overview.val.Kind == kindLog:
+		// The file is the location itself.
+	case st.FileID != "":
+		req.Partition, req.FileID, req.BaseInstant = st.Partition, st.FileID, st.Slice
+	case st.Log != "":
+		req.File = st.Log
+	default:
+		want(s, &s.latest, "all", api.OpFiles, api.FilesRequest{Table: t})
+		return
+	}
+	want(s, &s.blocks, strings.Join([]string{req.File, req.Partition, req.FileID, req.BaseInstant}, "\x00"), api.OpBlocks, req)
+	if st.FileID != "" && s.overview.val.Kind != kindLog {
+		want(s, &s.latest, "all", api.OpFiles, api.FilesRequest{Table: t})
+	}
+	b := s.blocks.val
+	if b == nil {
+		return
+	}
+	file, blk := selectedBlock(b, st)
+	if blk == nil {
+		return
+	}
+	path := file.File.Path
+	key := path + " " + strconv.Itoa(blk.Index) + " " + strconv.FormatInt(s.blockPage, 10)
+	want(s, &s.block, key, api.OpBlock, api.BlockRequest{Table: t, File: path, Index: blk.Index, Offset: s.blockPage, Limit: recordPage})
+	from := hexFrom(st, *blk)
+	n := min(hexPage, blk.End-from)
+	if n > 0 {
+		want(s, &s.bytes, path+" "+strconv.FormatInt(from, 10)+" "+strconv.FormatInt(n, 10), api.OpBytes,
+			api.BytesRequest{Table: t, File: path, Offset: from, Length: int(n)})
+	}
+}
+
+// hexFrom is the offset of the first byte that the hex view shows of a block: its start,
+// or the row of the byte that the state points at.
+func hexFrom(st model.State, b api.Block) int64 {
+	if st.Byte > 0 {
+		o := st.Byte - 1
+		if o > b.Start && o < b.End {
+			from := o - o%model.HexWidth
+			return max(from, b.Start)
+		}
+	}
+	return b.Start
+}
+
+// kindLog is the kind of an overview of a single log file.
+const kindLog = "log file"
+
+// selectedBlock is the block that the state names, by its index or by a byte in it.
+func selectedBlock(b *api.Blocks, st model.State) (*api.LogFile, *api.Block) {
+	if st.Log == "" {
+		return nil, nil
+	}
+	if st.Block > 0 {
+		return findBlock(b, st.Log, st.Block-1)
+	}
+	if st.Byte > 0 {
+		for i := range b.Files {
+			f := &b.Files[i]
+			if f.File.Path != st.Log && f.File.Name != st.Log {
+				continue
+			}
+			for j := range f.Blocks {
+				if blk := &f.Blocks[j]; blk.Start <= st.Byte-1 && st.Byte-1 < blk.End {
+					return f, blk
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// findBlock finds a block of an answer by file path (or name) and index.
+func findBlock(b *api.Blocks, path string, index int) (*api.LogFile, *api.Block) {
+	for i := range b.Files {
+		f := &b.Files[i]
+		if f.File.Path != path && f.File.Name != path {
+			continue
+		}
+		for j := range f.Blocks {
+			if f.Blocks[j].Index == index {
+				return f, &f.Blocks[j]
+			}
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,145 @@
+package app
+
+import (
+	"sort"
+	"strings"
+
+	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
+
+	"hudiscope/core/api"
+	"hudiscope/web/view"
+)
+
+// tableView shows the table's properties and its schema.
+type tableView struct {
+	goapp.Compo
+
+	Root *Root
+	Rev  int
+
+	search string
+	avro   bool
+}
+
+func (v *tableView) Render() goapp.UI {
+	return view.Div("table-view",
+		goapp.Section().Class("panel").Body(view.Div("panel-head", goapp.H2().Text("Schema"), v.schemaTools()), v.schema()),
+		goapp.Section().Class("panel").Body(view.Div("panel-head", goapp.H2().Text("Properties"), v.configTools()), v.config()),
+	)
+}
+
+func (v *tableView) schemaTools() goapp.UI {
+	a := v.Root.s.schema.val
+	if a == nil {
+		return view.Div("detail-tools")
+	}
+	label := "As Avro"
+	if v.avro {
+		label = "As a list"
+	}
+	return view.Div("detail-tools",
+		view.Span("dim", "from "+a.From),
+		view.Button("small", label, func(goapp.Context, goapp.Event) { v.avro = !v.avro }),
+		&view.CopyButton{Label: "Copy the Avro schema", Text: string(a.Avro)},
+	)
+}
+
+func (v *tableView) schema() goapp.UI {
+	s := v.Root.s
+	switch a := &s.schema; {
+	case a.fault != nil:
+		return view.FaultPanel(a.fault, v.Root.bytesLink(a.fault), a.retrier(s))
+	case a.val == nil:
+		return view.Div("", view.Loading("Reading the schema", a.slow, a.prog, a.canceller()), bones())
+	case v.avro:
+		return &view.JSONTree{Doc: string(a.val.Avro), Label: "Avro schema", Depth: 2}
+	case len(a.val.Columns) == 0:
+		return view.Empty(view.IconTable, "No schema yet", "No commit has told the schema of the table.")
+	default:
+		key := map[string]string{}
+		o := s.overview.val
+		for _, f := range o.Merge.OrderingFields {
+			key[f] = "ordering"
+		}
+		for _, f := range o.Partitions {
+			key[f] = "partition"
+		}
+		for _, f := range o.RecordKeys {
+			key[f] = "key"
+		}
+		var rows []goapp.UI
+		for _, c := range a.val.Columns {
+			class := ""
+			if c.Meta {
+				class = "meta"
+			}
+			use := goapp.UI(goapp.Text(""))
+			if u := key[c.Name]; u != "" {
+				use = view.Badge("accent", u)
+			}
+			rows = append(rows, goapp.Tr().Class(class).Body(goapp.Th().Scope("row").Class("mono").Text(c.Name), goapp.Td().Class("mono dim").Text(c.Type), goapp.Td().Body(use)))
+		}
+		return view.Div("table-wrap", goapp.Table().Class("stats").Body(
+			goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Column"), goapp.Th().Scope("col").Text("Type"), goapp.Th().Scope("col").Text("Used as"))),
+			goapp.TBody().Body(rows...)))
+	}
+}
+
+func (v *tableView) configTools() goapp.UI {
+	a := v.Root.s.config.val
+	if a == nil {
+		return view.Div("detail-tools")
+	}
+	var sum goapp.UI
+	switch {
+	case a.Checksum == "ok":
+		sum = goapp.Span().Class("badge good").Body(view.IconCheck.UI(), goapp.Text("checksum right"))
+	case a.Checksum == "none":
+		sum = view.Badge("", "no checksum")
+	default:
+		sum = view.Badge("bad", "checksum "+a.Checksum)
+	}
+	return view.Div("detail-tools",
+		goapp.Input().ID("search").Class("search").Type("search").Placeholder("Find ( / )").Aria("label", "Find a property").
+			OnInput(func(ctx goapp.Context, _ goapp.Event) { v.search = strings.ToLower(ctx.JSSrc().Get("value").String()) }),
+		sum, view.Span("dim mono", a.File))
+}
+
+func (v *tableView) config() goapp.UI {
+	s := v.Root.s
+	a := &s.config
+	switch {
+	case a.fault != nil:
+		return view.FaultPanel(a.fault, nil, a.retrier(s))
+	case a.val == nil:
+		return view.Div("", view.Loading("Reading the properties", a.slow, a.prog, a.canceller()), bones())
+	}
+	return properties(a.val, v.search)
+}
+
+func properties(a *api.ConfigAnswer, search string) goapp.UI {
+	var keys []string
+	for k, val := range a.Properties {
+		if search == "" || strings.Contains(strings.ToLower(k), search) || strings.Contains(strings.ToLower(val), search) {
+			keys = append(keys, k)
+		}
+	}
+	sort.Strings(keys)
+	if len(keys) == 0 {
+		return view.Div("pad", view.Span("dim", "No property matches."))
+	}
+	var rows []goapp.UI
+	for _, k := range keys {
+		val := a.Properties[k]
+		cell := goapp.UI(goapp.Td().Class("mono wrap").Text(val))
+		if val == "" {
+			cell = goapp.Td().Class("j-null").Text("empty")
+		} else if len(val) > 200 {
+			cell = goapp.Td().Body(goapp.Details().Body(goapp.Summary().Class("mono").Text(val[:80]+"…"), goapp.Pre().Class("raw").Text(val)))
+		}
+		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Class("mono").Text(k), cell))
+	}
+	return view.Div("table-wrap", goapp.Table().Class("stats props").Body(
+		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Property"), goapp.Th().Scope("col").Text("Value"))),
+		goapp.TBody().Body(rows...)))
+}

@@ -1,0 +1,175 @@
+package model
+
+import (
+	"math"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+func atoi(s string) (int64, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && n >= 0 && n < math.MaxInt64
+}
+
+// Bytes writes a byte count for people, in units of 1024: "0 B", "1,023 B", "1.5 KB", "273 KB".
+func Bytes(n int64) string {
+	if n < 0 {
+		return "?"
+	}
+	if n < 1024 {
+		return Count(n) + " B"
+	}
+	f := float64(n)
+	for _, u := range []string{"KB", "MB", "GB", "TB", "PB", "EB"} {
+		f /= 1024
+		switch {
+		case f < 9.995:
+			return strconv.FormatFloat(f, 'f', 2, 64) + " " + u
+		case f < 99.95:
+			return strconv.FormatFloat(f, 'f', 1, 64) + " " + u
+		case f < 1023.5 || u == "EB":
+			return strconv.FormatFloat(f, 'f', 0, 64) + " " + u
+		}
+	}
+	return Count(n) + " B"
+}
+
+// Count writes a number with separators of thousands: "1,234,567".
+func Count(n int64) string {
+	s := itoa(n)
+	neg := strings.HasPrefix(s, "-")
+	if neg {
+		s = s[1:]
+	}
+	if len(s) <= 3 {
+		if neg {
+			return "-" + s
+		}
+		return s
+	}
+	var b strings.Builder
+	if neg {
+		b.WriteByte('-')
+	}
+	head := len(s) % 3
+	if head > 0 {
+		b.WriteString(s[:head])
+	}
+	for i := head; i < len(s); i += 3 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(s[i : i+3])
+	}
+	return b.String()
+}
+
+// Plural writes a count with its noun: Plural(1, "file") is "1 file", Plural(2, "file") "2 files".
+func Plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	switch {
+	case strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "ey"):
+		noun = noun[:len(noun)-1] + "ies"
+	case strings.HasSuffix(noun, "s"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return Count(n) + " " + noun
+}
+
+// Span writes a duration for people with two significant parts: "12 ms", "3.4 s", "5 min 10 s", "2 d 3 h".
+func Span(d time.Duration) string {
+	if d < 0 {
+		return "-" + Span(-d)
+	}
+	switch {
+	case d < time.Second:
+		return itoa(d.Milliseconds()) + " ms"
+	case d < time.Minute:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	case d < time.Hour:
+		return itoa(int64(d/time.Minute)) + " min " + itoa(int64(d%time.Minute/time.Second)) + " s"
+	case d < 24*time.Hour:
+		return itoa(int64(d/time.Hour)) + " h " + itoa(int64(d%time.Hour/time.Minute)) + " min"
+	}
+	return itoa(int64(d/(24*time.Hour))) + " d " + itoa(int64(d%(24*time.Hour)/time.Hour)) + " h"
+}
+
+// InstantTime reads an instant time (yyyyMMddHHmmss, with or without three digits of
+// milliseconds) as a point on a time axis. The zone is the writer's and unknown: UTC
+// stands for "as written". Instants that hold no time, like the bootstrap instants
+// "00000000000001", give false.
+func InstantTime(s string) (time.Time, bool) {
+	if i := strings.IndexByte(s, '_'); i > 0 {
+		s = s[:i]
+	}
+	var layout string
+	switch len(s) {
+	case 14:
+		layout = "20060102150405"
+	case 17:
+		// The layout needs a separator for fractions of a second.
+		s = s[:14] + "." + s[14:]
+		layout = "20060102150405.000"
+	default:
+		return time.Time{}, false
+	}
+	t, err := time.Parse(layout, s)
+	if err != nil || t.Year() < 1980 {
+		return time.Time{}, false
+	}
+	return t, true
+}
+
+// Clock writes an instant time as a date and a time of day: "2026-11-29 22:18:30.230". An
+// instant that holds no time comes back as it is.
+func Clock(instant string) string {
+	t, ok := InstantTime(instant)
+	if !ok {
+		return instant
+	}
+	if len(instant) >= 17 {
+		return t.Format("2006-01-02 15:04:05.000")
+	}
+	return t.Format("2006-01-02 15:04:05")
+}
+
+// ShortID shortens a file id for narrow places; the full id belongs beside it as a title.
+func ShortID(id string) string {
+	if len(id) <= 12 {
+		return id
+	}
+	if i := strings.LastIndexByte(id, '-'); i > 8 && len(id)-i <= 4 {
+		return id[:8] + "…" + id[i:]
+	}
+	return id[:8] + "…"
+}
+
+// BaseName is the last element of a path; TableName is what to call a location before
+// its properties are read: the last element without ".zip".
+func BaseName(p string) string { return path.Base(p) }
+
+// TableName is what to call a location before its properties are read.
+func TableName(location string) string {
+	s := location
+	if i := strings.IndexAny(s, "?#"); i >= 0 && strings.Contains(s, "://") {
+		s = s[:i]
+	}
+	s = strings.TrimPrefix(s, "sample:")
+	s = strings.TrimRight(s, "/")
+	if i := strings.LastIndexByte(s, '/'); i >= 0 {
+		s = s[i+1:]
+	}
+	s = strings.TrimSuffix(s, ".zip")
+	if s == "" {
+		return location
+	}
+	return s
+}

@@ -1,0 +1,63 @@
+// The engine's Web Worker: loads wasm_exec.js and engine.wasm, tells how far the loading
+// is, keeps messages until the Go program is ready, and says when it ends.
+"use strict";
+
+const waiting = [];
+self.onmessage = (e) => {
+  if (self.engineReceive) self.engineReceive(e.data);
+  else waiting.push(e.data);
+};
+
+// Called by the Go program once it has set engineReceive.
+self.engineReady = () => {
+  self.postMessage({ ready: true });
+  for (const m of waiting.splice(0)) self.engineReceive(m);
+};
+
+importScripts("wasm_exec.js");
+
+// The last lines the program writes before it ends tell why.
+let tail = "";
+const write = self.fs.writeSync;
+self.fs.writeSync = (fd, bytes) => {
+  tail = (tail + new TextDecoder().decode(bytes)).slice(-4000);
+  return write(fd, bytes);
+};
+
+const reason = () => {
+  const line = tail.split("\n").find((l) => /^(fatal error|panic|runtime):?/.test(l));
+  return (line || "the program ended").slice(0, 300);
+};
+
+(async () => {
+  const response = await fetch("engine.wasm");
+  if (!response.ok) throw new Error("engine.wasm: HTTP " + response.status);
+  // The size is known only when the body isn't compressed on the way.
+  const total = response.headers.get("Content-Encoding") ? 0 : Number(response.headers.get("Content-Length")) || 0;
+  let received = 0;
+  let last = 0;
+  const counted = response.body.pipeThrough(
+    new TransformStream({
+      transform(chunk, out) {
+        received += chunk.byteLength;
+        if (performance.now() - last > 60) {
+          last = performance.now();
+          self.postMessage({ load: { received, total } });
+        }
+        out.enqueue(chunk);
+      },
+      flush() {
+        self.postMessage({ load: { received, total: received } });
+      },
+    })
+  );
+  const go = new Go();
+  const wasm = await WebAssembly.instantiateStreaming(
+    new Response(counted, { headers: { "Content-Type": "application/wasm" } }),
+    go.importObject
+  );
+  await go.run(wasm.instance);
+  self.postMessage({ dead: reason() });
+})().catch((err) => {
+  self.postMessage({ dead: tail ? reason() : String((err && err.message) || err) });
+});

@@ -1,0 +1,37 @@
+package view
+
+import (
+	"time"
+
+	"github.com/maxence-charriere/go-app/v9/pkg/app"
+)
+
+// CopyButton copies a text to the clipboard and says so for a moment.
+type CopyButton struct {
+	app.Compo
+
+	// Text is what is copied; Label names it ("Copy the link").
+	Text, Label string
+
+	done bool
+}
+
+// Render implements app.Composer.
+func (c *CopyButton) Render() app.UI {
+	icon, label := IconCopy, c.Label
+	if c.done {
+		icon, label = IconCheck, "Copied"
+	}
+	return app.Button().Type("button").Class("icon-button copy").Title(label).Aria("label", label).Body(icon.UI()).OnClick(c.copy)
+}
+
+func (c *CopyButton) copy(ctx app.Context, _ app.Event) {
+	text := c.Text
+	clip := app.Window().Get("navigator").Get("clipboard")
+	if !clip.Truthy() {
+		return
+	}
+	clip.Call("writeText", text)
+	c.done = true
+	ctx.After(1500*time.Millisecond, func(app.Context) { c.done = false; c.Update() })
+}

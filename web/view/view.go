@@ -1,0 +1,239 @@
+// Package view holds the visual parts of the user interface: icons, panels for faults and
+// progress, JSON trees, lists that draw only what is seen. The parts know the answers of
+// the service (core/api) and nothing of where they come from. Content of tables is only
+// ever set as text.
+package view
+
+import (
+	"strings"
+
+	"github.com/maxence-charriere/go-app/v9/pkg/app"
+
+	"hudiscope/core/api"
+	"hudiscope/web/model"
+)
+
+// Handler is what a part calls when it is used.
+type Handler = app.EventHandler
+
+// Group joins parts of which some may be nil.
+func Group(parts ...app.UI) []app.UI {
+	out := parts[:0:0]
+	for _, p := range parts {
+		if p != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Div is a div of a class.
+func Div(class string, body ...app.UI) app.HTMLDiv {
+	return app.Div().Class(class).Body(body...)
+}
+
+// Span is a span of a class with a text.
+func Span(class, text string) app.HTMLSpan {
+	return app.Span().Class(class).Text(text)
+}
+
+// Mono is a text in the fixed-width face: instants, keys, bytes, paths.
+func Mono(text string) app.UI { return app.Code().Class("mono").Text(text) }
+
+// Badge is a small label; tone is "", "good", "warn", "bad", "accent" or an action's class.
+func Badge(tone, text string) app.UI {
+	return app.Span().Class("badge", tone).Text(text)
+}
+
+// Fact is a name with a value, as a pair of a description list.
+func Fact(name string, value ...app.UI) app.UI {
+	return app.Div().Class("fact").Body(app.Dt().Text(name), app.Dd().Body(value...))
+}
+
+// FactText is a Fact whose value is a text; an empty text gives nil.
+func FactText(name, value string) app.UI {
+	if value == "" {
+		return nil
+	}
+	return Fact(name, app.Text(value))
+}
+
+// Facts is a description list of the facts that are not nil.
+func Facts(class string, facts ...app.UI) app.UI {
+	return app.Dl().Class("facts", class).Body(Group(facts...)...)
+}
+
+// Button is a push button. scope must change when what the handler does changes.
+func Button(class, text string, h Handler, scope ...any) app.HTMLButton {
+	return app.Button().Type("button").Class("button", class).Text(text).OnClick(h, scope...)
+}
+
+// IconButton is a push button that shows an icon; label is its name.
+func IconButton(icon Icon, label string, h Handler, scope ...any) app.HTMLButton {
+	return app.Button().Type("button").Class("icon-button").Title(label).Aria("label", label).Body(icon.UI()).OnClick(h, scope...)
+}
+
+// Link is an anchor to a state of the page.
+func Link(class string, s model.State, body ...app.UI) app.HTMLA {
+	return app.A().Class(class).Href("#" + s.Fragment()).Body(body...)
+}
+
+// Loading shows that something is read, how far it is, and lets the user stop it. Before
+// anything is known (slow false) only a quiet line is drawn, so that quick answers don't flicker.
+func Loading(what string, slow bool, p api.Progress, cancel Handler) app.UI {
+	if !slow {
+		return app.Div().Class("loading quiet").Aria("busy", true).Body(Span("visually-hidden", what))
+	}
+	phase := p.Phase
+	if phase == "" {
+		phase = what
+	}
+	var bar app.UI = app.Div().Class("meter unknown").Body(app.Div())
+	count := ""
+	switch {
+	case p.Unit == "bytes" && p.Total > 0:
+		count = model.Bytes(p.Done) + " of " + model.Bytes(p.Total)
+	case p.Unit == "bytes":
+		count = model.Bytes(p.Done)
+	case p.Total > 0:
+		count = model.Count(p.Done) + " of " + model.Count(p.Total) + " " + p.Unit
+	case p.Done > 0:
+		count = model.Count(p.Done) + " " + p.Unit
+	}
+	if p.Total > 0 {
+		bar = app.Div().Class("meter").Body(app.Div().Style("width", percent(p.Done, p.Total)))
+	}
+	cost := ""
+	if p.Requests > 0 {
+		cost = model.Plural(p.Requests, "request") + ", " + model.Bytes(p.Bytes) + " read"
+	}
+	var stop app.UI
+	if cancel != nil {
+		stop = Button("small", "Cancel", cancel)
+	}
+	return app.Div().Class("loading").Role("status").Body(
+		Div("loading-line", Group(
+			app.Strong().Text(phase),
+			Span("num", count),
+			Span("dim num", cost),
+			stop,
+		)...),
+		bar,
+	)
+}
+
+func percent(done, total int64) string {
+	if done > total {
+		done = total
+	}
+	const digits = "0123456789"
+	n := done * 100 / total
+	if n == 100 {
+		return "100%"
+	}
+	return string([]byte{digits[n/10], digits[n%10], '%'})
+}
+
+// FaultPanel shows what is wrong, where, and what to try. bytes links to the place in the
+// file and may be nil; retry may be nil too.
+func FaultPanel(f *api.Fault, bytes app.UI, retry Handler) app.UI {
+	icon, tone := IconWarning, "bad"
+	switch f.Kind {
+	case "cancelled":
+		icon, tone = IconStop, "calm"
+	case "unsupported", "empty":
+		icon, tone = IconInfo, "calm"
+	}
+	var where []app.UI
+	if f.File != "" {
+		where = append(where, Fact("File", Mono(f.File)))
+	}
+	if f.Offset >= 0 && f.File != "" {
+		where = append(where, Fact("Byte", Mono(model.Count(f.Offset))))
+	}
+	if f.Part != "" {
+		where = append(where, Fact("Part", app.Text(f.Part)))
+	}
+	var actions []app.UI
+	if bytes != nil {
+		actions = append(actions, bytes)
+	}
+	if retry != nil {
+		actions = append(actions, Button("", "Try again", retry))
+	}
+	body := []app.UI{app.P().Class("fault-message").Text(f.Message)}
+	if f.Try != "" {
+		body = append(body, app.P().Class("fault-try").Text(f.Try))
+	}
+	if len(where) > 0 {
+		body = append(body, app.Dl().Class("facts inline").Body(where...))
+	}
+	if len(actions) > 0 {
+		body = append(body, Div("actions", actions...))
+	}
+	return app.Div().Class("fault", tone).Role("alert").DataSet("kind", f.Kind).Body(
+		icon.UI(), Div("fault-body", body...),
+	)
+}
+
+// Empty says that there is nothing to show, and why.
+func Empty(icon Icon, title, text string, actions ...app.UI) app.UI {
+	body := []app.UI{icon.UI(), app.H3().Text(title), app.P().Text(text)}
+	if acts := Group(actions...); len(acts) > 0 {
+		body = append(body, Div("actions", acts...))
+	}
+	return Div("empty", body...)
+}
+
+// Findings lists what a user should know about.
+func Findings(list []api.Finding) app.UI {
+	if len(list) == 0 {
+		return nil
+	}
+	var items []app.UI
+	for _, f := range list {
+		icon, tone := IconInfo, "note"
+		switch f.Level {
+		case "error":
+			icon, tone = IconWarning, "bad"
+		case "warning":
+			icon, tone = IconWarning, "warn"
+		}
+		text := []app.UI{app.Strong().Text(f.Title)}
+		if f.Detail != "" {
+			text = append(text, app.Text(" "+f.Detail))
+		}
+		if f.File != "" {
+			text = append(text, app.Text(" "), Mono(f.File))
+		}
+		items = append(items, app.Li().Class("finding", tone).Body(icon.UI(), Div("finding-text", text...)))
+	}
+	return app.Ul().Class("findings").Body(items...)
+}
+
+// ActionClass is the CSS class that gives an action its colour.
+func ActionClass(action string) string {
+	switch action {
+	case "commit", "deltacommit", "compaction", "logcompaction", "clean", "rollback", "restore", "savepoint", "replacecommit", "clustering", "indexing":
+		return "act-" + action
+	}
+	return "act-other"
+}
+
+// ActionTag is the name of an action with its colour.
+func ActionTag(action string) app.UI {
+	return app.Span().Class("tag", ActionClass(action)).Body(app.Span().Class("dot"), app.Text(action))
+}
+
+// StateTag tells the state of an instant unless it is completed.
+func StateTag(state string) app.UI {
+	switch state {
+	case "COMPLETED":
+		return nil
+	case "INFLIGHT":
+		return Badge("warn", "inflight")
+	case "REQUESTED":
+		return Badge("warn", "requested")
+	}
+	return Badge("warn", strings.ToLower(state))
+}
