@@ -192,7 +192,7 @@ type blockJSON struct {
 	Header          map[string]string  `json:"header"`
 	Footer          map[string]string  `json:"footer"`
 	RecordCount     *int64             `json:"record_count,omitempty"`
-	Keys            []string           `json:"keys,omitempty"`
+	Keys            *[]*string         `json:"keys,omitempty"`
 	Positions       []uint64           `json:"record_positions,omitempty"`
 	Deletes         []api.DeleteRecord `json:"deletes,omitempty"`
 	Command         string             `json:"command,omitempty"`
@@ -270,7 +270,11 @@ func (e *environment) blocksJSON(ctx context.Context, t api.Table, f api.LogFile
 				total := d.Total
 				j.RecordCount = &total
 			}
-			j.Deletes, j.Keys = d.Deletes, d.Keys
+			j.Deletes = d.Deletes
+			if d.Records != nil {
+				keys := append([]*string{}, d.Keys...)
+				j.Keys = &keys
+			}
 			j.Positions = d.Positions
 		}
 		list = append(list, j)

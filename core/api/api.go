@@ -450,8 +450,8 @@ type BlockDetail struct {
 	Spans   []Span         `json:"spans,omitempty"`
 	Deletes []DeleteRecord `json:"deletes,omitempty"`
 	Total   int64          `json:"total"`
-	// Keys of the records, when they have a record key.
-	Keys []string `json:"keys,omitempty"`
+	// Keys of the records, null where a record has none.
+	Keys []*string `json:"keys,omitempty"`
 	// Positions of the records in the base file (RECORD_POSITIONS), if the header has them.
 	Positions []uint64 `json:"positions,omitempty"`
 	// Fault says why the content could not be decoded.

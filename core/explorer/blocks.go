@@ -377,10 +377,13 @@ func dataDetail(ctx context.Context, r *logfile.Reader, b *logfile.Block, d *api
 		if spans != nil {
 			d.Spans = append(d.Spans, api.Span{Name: fmt.Sprintf("record %d", i), Start: spans[i].Start, End: spans[i].End})
 		}
+		var key *string
 		if keys != nil {
-			k, _ := keys.Text(int(i))
-			d.Keys = append(d.Keys, k)
+			if k, ok := keys.Text(int(i)); ok {
+				key = &k
+			}
 		}
+		d.Keys = append(d.Keys, key)
 	}
 	return nil
 }

@@ -465,7 +465,7 @@ func (p *parser) record(n *node, space string, depth int) (*Type, error) {
 		p.path = p.path[:len(p.path)-1]
 		f := Field{Name: name.text, Type: ft}
 		if dn := fn.get("doc"); dn != nil && dn.kind == 's' {
-			f.Doc = dn.text
+			f.HasDoc, f.Doc = true, dn.text
 		}
 		if dn := fn.get("default"); dn != nil {
 			var b bytes.Buffer

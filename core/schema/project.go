@@ -43,7 +43,7 @@ func (t *Type) WithMetaFields(operation bool) *Type {
 		if i := t.FieldIndex(name); i >= 0 {
 			out.Fields = append(out.Fields, t.Fields[i])
 		} else {
-			out.Fields = append(out.Fields, Field{Name: name, Type: meta, HasDefault: true, Default: "null"})
+			out.Fields = append(out.Fields, Field{Name: name, Type: meta, HasDoc: true, HasDefault: true, Default: "null"})
 		}
 	}
 	for _, f := range t.Fields {

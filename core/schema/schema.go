@@ -85,7 +85,9 @@ type Type struct {
 type Field struct {
 	Name string
 	Type *Type
-	Doc  string
+	// HasDoc tells an empty doc, which Hudi gives its meta fields, from none.
+	HasDoc bool
+	Doc    string
 	// HasDefault tells that the field has a default; Default is its JSON text.
 	HasDefault bool
 	Default    string

@@ -114,7 +114,7 @@ func (w *writer) typ(t *Type, space string) {
 			w.quote(f.Name)
 			w.raw(`,"type":`)
 			w.typ(f.Type, inner)
-			if f.Doc != "" {
+			if f.HasDoc {
 				w.key("doc", f.Doc)
 			}
 			if f.HasDefault {

@@ -102,7 +102,7 @@ func (t *Table) withPartitionColumns(typ *schema.Type) *schema.Type {
 	out.Fields = append([]schema.Field(nil), typ.Fields...)
 	for _, f := range t.Config.PartitionFields() {
 		if out.FieldIndex(f) < 0 {
-			out.Fields = append(out.Fields, schema.Field{Name: f, HasDefault: true, Default: "null",
+			out.Fields = append(out.Fields, schema.Field{Name: f, HasDoc: true, HasDefault: true, Default: "null",
 				Type: &schema.Type{Kind: schema.String, Nullable: true, NullFirst: true}})
 		}
 	}
