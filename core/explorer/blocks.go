@@ -14,6 +14,7 @@ import (
 	"hudiscope/core/groupreader"
 	"hudiscope/core/logfile"
 	"hudiscope/core/logscan"
+	"hudiscope/core/release"
 	"hudiscope/core/schema"
 	"hudiscope/core/storage"
 )
@@ -181,55 +182,62 @@ func (h *handle) scanFiles(ctx context.Context, paths []string, o logscan.Option
 		defer obj.Close()
 		files[i] = logscan.File{Name: name, Reader: logfile.Open(obj, p)}
 	}
-	a := &api.Blocks{Files: make([]api.LogFile, len(paths)), Rules: "Hudi 1.2.0"}
-	res, scanErr := logscan.Scan(ctx, files, o)
+	a := &api.Blocks{Files: make([]api.LogFile, len(paths)), Rules: "Hudi " + release.Default}
+	res, err := logscan.Scan(ctx, files, o)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	var sf *storage.Fault
-	if errors.As(scanErr, &sf) {
-		return nil, scanErr
+	if errors.As(err, &sf) {
+		return nil, err
 	}
-	fates := map[logscan.Ref]*logscan.Fate{}
+	fates := map[[2]int]*logscan.Fate{}
 	if res != nil {
-		byPlace := map[[2]int]*logscan.Fate{}
 		for i := range res.Fates {
 			f := &res.Fates[i]
-			fates[f.Ref] = f
-			byPlace[[2]int{f.File, f.Block.Index}] = f
+			fates[[2]int{f.File, f.Block.Index}] = f
 		}
 		c := res.Counters
 		a.Counters = api.Counters{LogFiles: c.LogFiles, Blocks: c.LogBlocks, Rollbacks: c.Rollbacks, CorruptBlocks: c.CorruptBlocks}
-		for i := range paths {
-			if err := h.fileBlocks(ctx, files[i].Reader, i, paths, &a.Files[i], byPlace); err != nil {
-				return nil, err
-			}
-			for _, b := range a.Files[i].Blocks {
-				if b.Fate == string(logscan.Merged) && b.Records > 0 {
-					a.Counters.Records += b.Records
-				}
+	}
+	for i, p := range paths {
+		f := &a.Files[i]
+		if err := h.describe(ctx, p, f); err != nil {
+			return nil, err
+		}
+		if err := fileBlocks(ctx, files[i], i, paths, f, fates); err != nil {
+			return nil, err
+		}
+		for _, b := range f.Blocks {
+			if b.Fate == string(logscan.Merged) && b.Records > 0 {
+				a.Counters.Records += b.Records
 			}
 		}
 	}
 	return a, nil
 }
 
-// fileBlocks lists the blocks of one file in file order.
-func (h *handle) fileBlocks(ctx context.Context, r *logfile.Reader, file int, paths []string, out *api.LogFile, fates map[[2]int]*logscan.Fate) error {
-	p := paths[file]
+// describe fills in what is known of a log file by its name and size.
+func (h *handle) describe(ctx context.Context, p string, out *api.LogFile) error {
 	name, _ := logfile.ParseName(path.Base(p))
-	out.File = api.File{Name: path.Base(p), Path: p, Size: storage.SizeUnknown, Instant: name.Instant, State: "committed"}
+	out.File = api.File{Name: path.Base(p), Path: p, Instant: name.Instant, State: "committed"}
 	if name.CDC {
 		out.File.State = "cdc"
 	}
-	out.Blocks = []api.Block{}
-	if obj, err := h.src.Open(ctx, p); err == nil {
-		if size, err := obj.Size(ctx); err == nil {
-			out.File.Size = size
-		}
-		obj.Close()
+	obj, err := h.src.Open(ctx, p)
+	if err != nil {
+		return err
 	}
-	for b, err := range r.Blocks(ctx) {
+	defer obj.Close()
+	out.File.Size, err = obj.Size(ctx)
+	return err
+}
+
+// fileBlocks lists the blocks of one file in file order. The scan has read the headers already,
+// but of a file it could not read to the end, or does not merge, it does not tell all blocks.
+func fileBlocks(ctx context.Context, file logscan.File, n int, paths []string, out *api.LogFile, fates map[[2]int]*logscan.Fate) error {
+	out.Blocks = []api.Block{}
+	for b, err := range file.Reader.Blocks(ctx) {
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -238,17 +246,17 @@ func (h *handle) fileBlocks(ctx context.Context, r *logfile.Reader, file int, pa
 			return nil
 		}
 		ab := blockAPI(b)
-		if n, err := r.RecordCount(ctx, b); err == nil {
-			ab.Records = n
+		if count, err := file.Reader.RecordCount(ctx, b); err == nil {
+			ab.Records = count
 		} else if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if f := fates[[2]int{file, b.Index}]; f != nil {
+		if f := fates[[2]int{n, b.Index}]; f != nil {
 			ab.Fate, ab.FateWhy, ab.FateBy = string(f.Outcome), f.Why, f.By
 			if f.ByBlock >= 0 && f.ByFile >= 0 && f.ByFile < len(paths) {
 				ab.FateFile, ab.FateBlock = paths[f.ByFile], f.ByBlock
 			}
-		} else if name.CDC {
+		} else if file.Name.CDC {
 			ab.Fate, ab.FateWhy = "change data", "Change data capture blocks are read by CDC queries only."
 		}
 		out.Blocks = append(out.Blocks, ab)

@@ -17,6 +17,7 @@ import (
 	"hudiscope/core/config"
 	"hudiscope/core/corrupt"
 	"hudiscope/core/groupreader"
+	"hudiscope/core/release"
 	"hudiscope/core/storage"
 	"hudiscope/core/table"
 )
@@ -157,6 +158,10 @@ func ToFault(err error) *api.Fault {
 	var mu *table.MergeUnsupported
 	if errors.As(err, &mu) {
 		return &api.Fault{Kind: "unsupported", Message: sentence(mu.Error()), Offset: -1, Try: "Read-optimized rows, blocks and their records can be seen."}
+	}
+	var re *release.UnknownError
+	if errors.As(err, &re) {
+		return &api.Fault{Kind: "invalid request", Message: sentence(re.Error()), Offset: -1, Part: "hudi"}
 	}
 	var oe *table.OptionError
 	if errors.As(err, &oe) {

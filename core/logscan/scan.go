@@ -387,12 +387,26 @@ func (s *scan) rollback(ref Ref) {
 		}
 	}
 	s.queued -= len(removed)
+	// A rolled back instant is usually gone from the timeline, so that its blocks never joined the
+	// queue. The command is still what became of them, and it changes no counter.
+	var before int
+	for i := range s.res.Fates {
+		f := &s.res.Fates[i]
+		if f.Outcome == NotCommitted && f.Block.Instant() == target {
+			before++
+			f.Outcome, f.By, f.ByFile, f.ByBlock = RolledBack, instant, ref.File, ref.Block.Index
+			f.Why = fmt.Sprintf("Rolled back by the command block %d of %s, instant %s. A read leaves it out before it gets there, because %s is not completed on the timeline.", ref.Block.Index, s.files[ref.File].Name, instant, target)
+		}
+	}
 	why := fmt.Sprintf("Rolls back instant %s: %d blocks before it are dropped.", target, len(removed))
 	if len(removed) == 1 {
 		why = fmt.Sprintf("Rolls back instant %s: 1 block before it is dropped.", target)
 	}
 	if len(removed) == 0 {
 		why = fmt.Sprintf("Rolls back instant %s, of which no block is left to drop.", target)
+		if before > 0 {
+			why = fmt.Sprintf("Rolls back instant %s. Its blocks (%d) are left out already, because it is not completed on the timeline.", target, before)
+		}
 		if g := s.live[target]; s.o.Mode == ScanV1Until012 && g != nil && len(g.blocks) > 0 {
 			why = fmt.Sprintf("Rolls back instant %s, but other blocks were written since, and Hudi %s only drops the last ones: nothing is dropped.", target, s.o.Mode)
 		}

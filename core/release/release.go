@@ -66,7 +66,7 @@ func For(version string) (Rules, error) {
 	}
 	v, err := parse(want)
 	if err != nil {
-		return Rules{}, err
+		return Rules{}, &UnknownError{version, err.Error()}
 	}
 	r := table[0].rules
 	for _, row := range table {
@@ -92,6 +92,12 @@ func (r Rules) Name() string {
 	}
 	return "Hudi " + r.Version
 }
+
+// UnknownError says that a release is not one whose rules are known.
+type UnknownError struct{ Version, Why string }
+
+// Error renders the finding.
+func (e *UnknownError) Error() string { return e.Why }
 
 func parse(s string) (v [3]int, err error) {
 	parts := strings.SplitN(strings.TrimPrefix(s, "v"), ".", 3)
