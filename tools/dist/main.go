@@ -83,10 +83,10 @@ func run(out, wasm, embed string) error {
 			return err
 		}
 	}
-	if err := add("samples.json", filepath.Join("testdata", "samples.json")); err != nil {
+	if err := add("samples/samples.json", filepath.Join("testdata", "samples.json")); err != nil {
 		return err
 	}
-	names, err := samples(files["samples.json"])
+	names, err := samples(files["samples/samples.json"])
 	if err != nil {
 		return fmt.Errorf("testdata/samples.json: %w", err)
 	}

@@ -413,12 +413,31 @@ func (v *blocksView) fate(blk *api.Block) goapp.UI {
 	if blk.Corrupt != "" && blk.Corrupt != blk.FateWhy {
 		text = append(text, goapp.Text(" "+blk.Corrupt))
 	}
-	if blk.FateFile != "" && blk.Fate == "rolled back" {
+	if file, cmd := v.command(blk); cmd != nil {
 		st := v.Root.s.state
-		st.Log, st.Block, st.Byte = blk.FateFile, blk.FateBlock+1, 0
-		text = append(text, goapp.Text(" "), view.Link("link", st, goapp.Text("See the command block")))
+		st.Log, st.Block, st.Byte = file.File.Path, cmd.Index+1, 0
+		text = append(text, goapp.Text(" "), view.Link("link", st, goapp.Text("See the command block that rolls it back")))
 	}
 	return goapp.Div().Class("finding", tone).Body(icon.UI(), view.Div("finding-text", text...))
+}
+
+// command finds the command block that rolls a block back.
+func (v *blocksView) command(blk *api.Block) (*api.LogFile, *api.Block) {
+	b := v.Root.s.blocks.val
+	if blk.FateFile != "" && blk.Fate == "rolled back" {
+		return findBlock(b, blk.FateFile, blk.FateBlock)
+	}
+	if blk.Instant == "" || blk.Fate == "merged" || blk.Type == "COMMAND_BLOCK" {
+		return nil, nil
+	}
+	for i := range b.Files {
+		for j := range b.Files[i].Blocks {
+			if c := &b.Files[i].Blocks[j]; c.Target == blk.Instant {
+				return &b.Files[i], c
+			}
+		}
+	}
+	return nil, nil
 }
 
 func (v *blocksView) facts(f *api.LogFile, blk *api.Block) goapp.UI {

@@ -99,8 +99,8 @@ func LayTimeline(instants []api.Instant, axis Axis, width float64) Plot {
 			step = stepW
 			p.Width = 2*edgePad + step*float64(len(instants))
 		}
-		if step > 90 {
-			step = 90
+		if step > 150 {
+			step = 150
 		}
 		for i := range instants {
 			x := edgePad + step*float64(place[i])
