@@ -42,6 +42,8 @@ var graph = []struct{ pkg, imports string }{
 	{"core/avro", "core/column core/corrupt core/schema github.com/linkedin/goavro/v2"},
 	{"core/basefile", "core/column core/corrupt core/schema core/storage github.com/parquet-go/parquet-go/"},
 	{"core/config", "core/corrupt core/storage"},
+	{"core/bloom", "core/corrupt"},
+	{"core/hfile", "core/corrupt core/storage github.com/klauspost/compress/"},
 	{"core/logfile", "core/avro core/column core/corrupt core/schema core/storage"},
 	{"core/commitmeta", "core/avro core/column core/corrupt core/schema github.com/linkedin/goavro/v2 github.com/klauspost/compress/"},
 
@@ -50,14 +52,19 @@ var graph = []struct{ pkg, imports string }{
 	{"core/filegroup", "core/commitmeta core/config core/corrupt core/logfile core/storage core/timeline"},
 	{"core/logscan", "core/column core/corrupt core/logfile core/release core/schema core/storage core/timeline"},
 	{"core/merge", "core/column core/config core/corrupt core/release core/schema"},
-	{"core/groupreader", "core/avro core/basefile core/column core/config core/corrupt core/filegroup core/logfile core/logscan core/merge core/release core/schema core/storage core/timeline"},
-	{"core/table", "core/avro core/basefile core/column core/commitmeta core/config core/corrupt core/filegroup core/groupreader core/logfile core/logscan core/merge core/release core/schema core/storage/ core/timeline"},
+	{"core/groupreader", "core/avro core/basefile core/column core/config core/corrupt core/filegroup core/hfile core/logfile core/logscan core/merge core/release core/schema core/storage core/timeline"},
+	{"core/metatable", "core/avro core/bloom core/column core/commitmeta core/config core/corrupt core/filegroup core/hfile core/logfile core/logscan core/schema core/storage core/timeline"},
+	{"core/table", "core/avro core/basefile core/column core/commitmeta core/config core/corrupt core/filegroup core/groupreader core/logfile core/logscan core/merge core/metatable core/release core/schema core/storage/ core/timeline"},
+	{"core/instants", "core/api core/commitmeta core/corrupt core/timeline"},
+	{"core/health", "core/api core/commitmeta core/config core/filegroup core/instants core/logfile core/timeline"},
+	{"core/compare", "core/api core/column core/commitmeta core/corrupt core/filegroup core/groupreader core/schema core/storage core/table core/timeline"},
 	{"core/explorer", "core/"},
 
 	// For tests only.
 	{"core/tabletest", "core/storage"},
 	{"core/storage/storagetest", "core/storage"},
 	{"core/logfile/logfiletest", "core/"},
+	{"core/hfile/hfiletest", "core/hfile github.com/klauspost/compress/"},
 
 	// Places a table may lie in. They know only core/storage.
 	{"fsadapter/internal/jswait", ""},

@@ -5,7 +5,6 @@ package fsadapter
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path"
 	"strings"
@@ -110,20 +109,4 @@ func IsFileName(name string) bool {
 		return true
 	}
 	return strings.HasPrefix(name, ".hoodie_partition_metadata")
-}
-
-// scheme returns the scheme of a location that has one.
-func scheme(location string) string {
-	s, _, ok := strings.Cut(location, "://")
-	if !ok || strings.ContainsAny(s, "/\\ ") {
-		return ""
-	}
-	return strings.ToLower(s)
-}
-
-func unsupported(location, scheme string) error {
-	shown, _, _ := strings.Cut(location, "?")
-	return &storage.Fault{Op: "open", Location: shown, Kind: storage.Refused,
-		Try: "Give an http or https address of the table, a URL bundle, a .zip, or a local directory.",
-		Err: fmt.Errorf("%s:// addresses can't be opened", scheme)}
 }

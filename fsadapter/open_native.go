@@ -5,6 +5,7 @@ package fsadapter
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,4 +61,20 @@ func Open(ctx context.Context, location string) (storage.Source, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// scheme returns the scheme of a location that has one.
+func scheme(location string) string {
+	s, _, ok := strings.Cut(location, "://")
+	if !ok || strings.ContainsAny(s, "/\\ ") {
+		return ""
+	}
+	return strings.ToLower(s)
+}
+
+func unsupported(location, scheme string) error {
+	shown, _, _ := strings.Cut(location, "?")
+	return &storage.Fault{Op: "open", Location: shown, Kind: storage.Refused,
+		Try: "Give an http or https address of the table, a URL bundle, a .zip, or a local directory.",
+		Err: fmt.Errorf("%s:// addresses can't be opened", scheme)}
 }

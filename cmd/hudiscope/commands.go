@@ -136,6 +136,9 @@ func runInstant(ctx context.Context, e *environment, args []string) error {
 	if err != nil {
 		return err
 	}
+	if !e.flags.json {
+		return e.printInstant(d)
+	}
 	return e.printJSON(d)
 }
 

@@ -49,6 +49,9 @@ type flags struct {
 	dir     string
 	addr    string
 	cors    string
+	prefix  string
+
+	services serviceFlags
 }
 
 // optionMap collects -o KEY=VALUE.
@@ -76,7 +79,11 @@ var commands = []command{
 	{"blocks", "blocks TABLE [LOGFILE]", "list every block of every log file", runBlocks},
 	{"schema", "schema TABLE", "print the table schema (Avro)", runSchema},
 	{"rows", "rows TABLE", "print the rows a query reads", runRows},
-	{"metadata", "metadata TABLE", "print the records of the metadata table", notYet("metadata", "Reading the metadata table's records is not built yet.")},
+	{"health", "health TABLE", "check the table; exit status 3 with warnings, 4 with errors", runHealth},
+	{"compare", "compare TABLE A B", "tell how schema, files and rows changed from instant A to B", runCompare},
+	{"relations", "relations TABLE", "list which instants act on which (rollbacks, cleans, compactions)", runRelations},
+	{"housekeeping", "housekeeping TABLE", "list markers, heartbeats, locks, backups and what they mean", runHousekeeping},
+	{"metadata", "metadata TABLE [PARTITION [KEY…]]", "print the records of the metadata table", runMetadata},
 	{"stream", "stream TABLE", "print what Flink's streaming read gives", notYet("stream", "Flink's streaming read is not built yet.")},
 	{"splits", "splits TABLE", "print the splits a read is planned in", notYet("splits", "Planning splits is not built yet.")},
 }
@@ -127,11 +134,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs.StringVar(&env.flags.hudi, "hudi", "", "read by the rules of this Hudi `release` (default: the right answer)")
 	fs.Var(env.flags.options, "o", "an engine's read option, `KEY=VALUE`; repeatable")
 	fs.Int64Var(&env.flags.limit, "limit", 0, "rows: print at most this many (0 = all)")
+	if cmd.name == "metadata" {
+		fs.StringVar(&env.flags.prefix, "prefix", "", "only records of the PARTITION whose key begins with this `text`")
+	}
 	if cmd.name == "serve" {
 		fs.StringVar(&env.flags.addr, "addr", "localhost:8080", "listen on this `address`")
 		fs.StringVar(&env.flags.dir, "app", "", "serve the app from this `directory` instead of the one built in")
 		fs.StringVar(&env.flags.cors, "cors", "", "allow pages of this `origin` to read the tables (off by default)")
 	}
+	env.flags.services.register(cmd.name, fs)
 	rest, err := parse(fs, args[1:])
 	if errors.Is(err, flag.ErrHelp) {
 		return exitOK
@@ -140,6 +151,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	if err := cmd.run(ctx, env, rest); err != nil {
+		var status exitStatus
+		if errors.As(err, &status) {
+			return int(status)
+		}
 		var u usageError
 		if errors.As(err, &u) {
 			fmt.Fprintf(stderr, "hudiscope %s: %s\nusage: hudiscope %s\n", cmd.name, string(u), cmd.usage)

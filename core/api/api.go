@@ -136,6 +136,7 @@ type TimelineRequest struct {
 	Table
 	// Archived asks for the archived instants too.
 	Archived bool `json:"archived,omitempty"`
+	TimelinePage
 }
 
 // Timeline is the answer: instants in Hudi's order (requested time, action).
@@ -148,6 +149,7 @@ type Timeline struct {
 	// Ignored counts names in the timeline folder that are no instants.
 	Ignored []string  `json:"ignored,omitempty"`
 	Finding []Finding `json:"findings,omitempty"`
+	TimelineExtent
 }
 
 // Instant is one action on the timeline, in its latest state.
@@ -199,6 +201,8 @@ type InstantDetail struct {
 	Parts   []InstantDecode `json:"parts"`
 	// Summary of a commit's write stats, when the completed file holds commit metadata.
 	Summary *CommitSummary `json:"summary,omitempty"`
+	// Work is what the instant did or is going to do.
+	Work *InstantWork `json:"work,omitempty"`
 }
 
 // InstantDecode is one file of the instant, decoded and raw.
@@ -236,6 +240,9 @@ type PartitionSummary struct {
 	Inserts   int64       `json:"inserts"`
 	Updates   int64       `json:"updates"`
 	Deletes   int64       `json:"deletes"`
+	Writes    int64       `json:"writes"`
+	Bytes     int64       `json:"bytes"`
+	Errors    int64       `json:"errors,omitempty"`
 	Files     []WriteStat `json:"files"`
 }
 
@@ -249,6 +256,8 @@ type WriteStat struct {
 	Deletes    int64  `json:"deletes"`
 	Writes     int64  `json:"writes"`
 	Bytes      int64  `json:"bytes"`
+	// Errors counts records that could not be written.
+	Errors int64 `json:"errors,omitempty"`
 }
 
 // CommitsRequest asks for the commit metadata of all completed commits, delta commits and replace

@@ -27,6 +27,10 @@ type handle struct {
 
 	mu      sync.Mutex
 	cursors map[string]*cursor
+	// relations are the links between instants that were asked for last.
+	relations []api.Relation
+
+	metadata metadata
 }
 
 // progress reports a phase together with what was asked of the storage so far.

@@ -49,7 +49,7 @@ func (s *Service) Overview(ctx context.Context, req api.OverviewRequest) (*api.O
 		add("part", "Base files of format "+c.BaseFormat(), "This format is not known here; rows can't be read. The timeline, the files and the log blocks can.")
 	}
 	if err := t.MergeSupport(); err != nil && c.MergeOnRead() {
-		add("part", "Merge mode "+t.Merge.Mode, sentence(err.Error())+" Rows of file slices with log files are not shown; read-optimized rows, blocks and their records are.")
+		add("part", "Merge mode "+t.Merge.Mode, sentence(err.Error())+" Rows of file slices with log files are shown only by another rule, chosen with the option hudiscope.merge.fallback=commit_time or event_time; read-optimized rows, blocks and their records are shown as they are.")
 	}
 	if c.BootstrapBasePath() != "" {
 		add("part", "A bootstrapped table", "Rows of files that are still in the bootstrap source "+c.BootstrapBasePath()+" can't be read yet.")

@@ -307,6 +307,9 @@ func (c *cursor) note(s *groupreader.Slice, st *groupreader.Stats) {
 		c.notes = append(c.notes, api.Finding{Level: "warning", Title: "Corrupt log blocks were left out",
 			Detail: fmt.Sprintf("%s: %d corrupt blocks. As in Hudi, what they held is not in these rows: values may be older than what was written.", where, st.Scan.Counters.CorruptBlocks)})
 	}
+	for _, n := range st.Notes {
+		c.notes = append(c.notes, api.Finding{Level: "warning", Title: "Read where Hudi would fail or guess", Detail: where + ": " + n})
+	}
 	if st.MixedOrdering > 0 {
 		c.notes = append(c.notes, api.Finding{Level: "warning", Title: "Ordering values of different types",
 			Detail: fmt.Sprintf("%s: %d times versions of a record had ordering values whose types do not compare. Some Hudi releases fail here.", where, st.MixedOrdering)})
@@ -315,6 +318,9 @@ func (c *cursor) note(s *groupreader.Slice, st *groupreader.Stats) {
 
 func (c *cursor) findings() []api.Finding {
 	out := append([]api.Finding(nil), c.notes...)
+	for _, n := range c.plan.Remarks {
+		out = append(out, api.Finding{Level: "warning", Title: "How these rows are merged", Detail: n})
+	}
 	for _, n := range c.plan.Notes {
 		out = append(out, api.Finding{Level: "warning", Title: "Rows may be missing", Detail: n})
 	}

@@ -17,6 +17,8 @@ import (
 	"hudiscope/core/config"
 	"hudiscope/core/corrupt"
 	"hudiscope/core/groupreader"
+	"hudiscope/core/hfile"
+	"hudiscope/core/metatable"
 	"hudiscope/core/release"
 	"hudiscope/core/storage"
 	"hudiscope/core/table"
@@ -96,6 +98,16 @@ func (s *Service) Do(ctx context.Context, op api.Op, args []byte, progress func(
 		return call(ctx, args, s.Schema)
 	case api.OpConfig:
 		return call(ctx, args, s.Config)
+	case api.OpMetadata:
+		return call(ctx, args, s.Metadata)
+	case api.OpRelations:
+		return call(ctx, args, s.Relations)
+	case api.OpHealth:
+		return call(ctx, args, s.Health)
+	case api.OpCompare:
+		return call(ctx, args, s.Compare)
+	case api.OpHousekeeping:
+		return call(ctx, args, s.Housekeeping)
 	case api.OpClose:
 		return call(ctx, args, s.Close)
 	}
@@ -148,6 +160,17 @@ func ToFault(err error) *api.Fault {
 	if errors.As(err, &bu) {
 		return &api.Fault{Kind: "unsupported", Message: sentence(bu.Error()), File: bu.File, Offset: -1}
 	}
+	var hu *hfile.Unsupported
+	if errors.As(err, &hu) {
+		return &api.Fault{Kind: "unsupported", Message: sentence(hu.Error()), File: hu.File, Offset: hu.Offset}
+	}
+	var ma *metatable.Absent
+	if errors.As(err, &ma) {
+		return &api.Fault{Kind: "not found", Message: sentence(ma.Error()), Offset: -1, Try: "The files of the table can be listed from the storage."}
+	}
+	if errors.Is(err, metatable.ErrLogBytes) {
+		return &api.Fault{Kind: "limit", Message: sentence(err.Error()), Offset: -1, Try: "Look keys up, or ask for a prefix of them."}
+	}
 	var gu *groupreader.Unsupported
 	if errors.As(err, &gu) {
 		return &api.Fault{Kind: "unsupported", Message: sentence(gu.Error()), File: gu.File, Offset: gu.Offset, Try: gu.Try}
@@ -157,7 +180,7 @@ func ToFault(err error) *api.Fault {
 	}
 	var mu *table.MergeUnsupported
 	if errors.As(err, &mu) {
-		return &api.Fault{Kind: "unsupported", Message: sentence(mu.Error()), Offset: -1, Try: "Read-optimized rows, blocks and their records can be seen."}
+		return &api.Fault{Kind: "unsupported", Message: sentence(mu.Error()), Offset: -1, Try: mu.Try()}
 	}
 	var re *release.UnknownError
 	if errors.As(err, &re) {

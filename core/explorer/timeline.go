@@ -23,10 +23,14 @@ func (s *Service) Timeline(ctx context.Context, req api.TimelineRequest) (*api.T
 		return nil, err
 	}
 	a := &api.Timeline{Layout: tl.Layout, Active: []api.Instant{}, Ignored: tl.Ignored}
-	for i := range tl.Instants {
-		a.Active = append(a.Active, instantOf(&tl.Instants[i]))
+	if err := page(a, tl, req.TimelinePage); err != nil {
+		return nil, err
 	}
 	for _, f := range tl.Findings {
+		if len(a.Finding) == maxFindings {
+			a.Finding = append(a.Finding, api.Finding{Level: "note", Title: "More findings", Detail: fmt.Sprintf("%d findings about instants are left out here.", len(tl.Findings)-maxFindings)})
+			break
+		}
 		a.Finding = append(a.Finding, api.Finding(f))
 	}
 	if tl.Note != "" {
@@ -34,11 +38,11 @@ func (s *Service) Timeline(ctx context.Context, req api.TimelineRequest) (*api.T
 	}
 	if req.Archived {
 		h.progress(ctx, api.Progress{Phase: "Reading the archived timeline"})
-		arch, err := h.table.Archived(ctx)
+		arch, err := h.table.ArchivedRange(ctx, timeline.Range{From: req.ArchivedFrom, To: req.ArchivedTo, Limit: req.ArchivedLimit})
 		if err != nil {
 			return nil, err
 		}
-		a.Archived, a.ArchivedNote = []api.Instant{}, arch.Note
+		a.Archived, a.ArchivedNote, a.ArchivedMore = []api.Instant{}, arch.Note, arch.More
 		for _, i := range arch.Instants {
 			a.Archived = append(a.Archived, api.Instant{Requested: i.Requested, Completed: i.Completed, Action: string(i.Action), State: i.State.String(),
 				Files: []api.InstantFile{}})
@@ -79,6 +83,16 @@ func (s *Service) Instant(ctx context.Context, req api.InstantRequest) (*api.Ins
 		}
 	}
 	if found == nil {
+		if req.Requested != "" {
+			if req.Action == string(schemaCommit) || req.Action == "" {
+				if d, err := h.schemaInstant(ctx, req.Requested); d != nil || err != nil {
+					return d, err
+				}
+			}
+			if d, err := h.archivedInstant(ctx, req); d != nil || err != nil {
+				return d, err
+			}
+		}
 		return nil, &api.Fault{Kind: "not found", Offset: -1, Message: fmt.Sprintf("There is no instant %s %s on the active timeline.", req.Requested, req.Action),
 			Try: "It may have been archived since, or the table was reloaded; see the timeline."}
 	}
@@ -112,6 +126,10 @@ func (s *Service) Instant(ctx context.Context, req api.InstantRequest) (*api.Ins
 			}
 		}
 	}
+	d.Work, err = h.work(ctx, tl, found)
+	if err != nil {
+		return nil, err
+	}
 	return d, nil
 }
 
@@ -134,8 +152,11 @@ func summarize(m *commitmeta.CommitMetadata) *api.CommitSummary {
 			s.Writes += w.NumWrites
 			s.Bytes += w.TotalWriteBytes
 			s.Errors += w.TotalWriteErrors
+			ps.Writes += w.NumWrites
+			ps.Bytes += w.TotalWriteBytes
+			ps.Errors += w.TotalWriteErrors
 			ps.Files = append(ps.Files, api.WriteStat{FileID: w.FileID, Path: w.Path, PrevCommit: w.PrevCommit, Inserts: w.NumInserts,
-				Updates: w.NumUpdateWrites, Deletes: w.NumDeletes, Writes: w.NumWrites, Bytes: w.TotalWriteBytes})
+				Updates: w.NumUpdateWrites, Deletes: w.NumDeletes, Writes: w.NumWrites, Bytes: w.TotalWriteBytes, Errors: w.TotalWriteErrors})
 		}
 		s.Inserts += ps.Inserts
 		s.Updates += ps.Updates

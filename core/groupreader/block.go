@@ -2,8 +2,10 @@ package groupreader
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"hudiscope/core/avro"
 	"hudiscope/core/basefile"
@@ -47,8 +49,8 @@ func DataBlock(ctx context.Context, r *logfile.Reader, b *logfile.Block, want fu
 		batch, err = parquetBlock(ctx, r, b, want)
 		return batch, nil, err
 	case logfile.HFileDataBlock:
-		return nil, nil, &Unsupported{File: r.Path(), Offset: b.Start, What: "a data block in HFile format",
-			Try: "HFile data blocks are not supported yet; the other blocks of the file are shown."}
+		batch, err = hfileBlock(ctx, r, b, want)
+		return batch, nil, err
 	}
 	return nil, nil, &Unsupported{File: r.Path(), Offset: b.Start, What: "a block of type " + b.Type.String() + " holds no records"}
 }
@@ -70,8 +72,13 @@ func avroBlock(ctx context.Context, r *logfile.Reader, b *logfile.Block, want fu
 	if err != nil {
 		return nil, nil, err
 	}
-	batch := dec.NewBatch(0)
-	var spans []Span
+	// Each record has 4 bytes of length and at least one per field: the count it claims is bounded by that.
+	count := 0
+	if len(content) >= 8 {
+		count = min(int(binary.BigEndian.Uint32(content[4:])), len(content)/(4+len(writer.Fields)))
+	}
+	batch := dec.NewBatch(count)
+	spans := make([]Span, 0, count)
 	for rec, err := range logfile.DataRecords(content, b.ContentOffset) {
 		if err != nil {
 			return nil, nil, corrupt.InFile(err, r.Path())
@@ -89,8 +96,30 @@ func avroBlock(ctx context.Context, r *logfile.Reader, b *logfile.Block, want fu
 			return nil, nil, err
 		}
 		spans = append(spans, Span{rec.Offset, rec.Offset + int64(len(rec.Data))})
+		if batch.Len == sampleRecords {
+			reserve(batch, count, len(content))
+		}
 	}
 	return batch, spans, nil
+}
+
+// sampleRecords is after how many records the room that texts will need is foreseen.
+const sampleRecords = 128
+
+// reserve makes room for the texts of count records, judged by those of the first ones. Not more
+// than the bytes of the whole block is asked for.
+func reserve(b *column.Batch, count, limit int) {
+	for _, c := range b.Columns {
+		if c == nil || len(c.Data) == 0 {
+			continue
+		}
+		more := int(float64(len(c.Data))/float64(b.Len)*float64(count-b.Len)*1.02) + 64
+		if more <= 0 || more > limit {
+			return
+		}
+		limit -= more
+		c.Data = slices.Grow(c.Data, more)
+	}
 }
 
 func parquetBlock(ctx context.Context, r *logfile.Reader, b *logfile.Block, want func(string) bool) (*column.Batch, error) {

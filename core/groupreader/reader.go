@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"slices"
 	"strings"
 
 	"hudiscope/core/basefile"
@@ -20,6 +21,7 @@ import (
 	"hudiscope/core/logfile"
 	"hudiscope/core/logscan"
 	"hudiscope/core/merge"
+	"hudiscope/core/release"
 	"hudiscope/core/schema"
 	"hudiscope/core/storage"
 )
@@ -45,6 +47,15 @@ type Options struct {
 	// Ordering are the ordering fields; Rules how versions are merged.
 	Ordering []string
 	Rules    merge.Rules
+	// Release is whose reader is followed where releases differ.
+	Release release.Rules
+	// SkipMerge shows base rows and log rows side by side instead of merging them.
+	SkipMerge bool
+	// ByPosition matches log records with base rows by row position where the log blocks have
+	// positions, instead of by key. The rows are the same.
+	ByPosition bool
+	// Observe, if set, is told of every merge step before it is applied; it must not keep the step.
+	Observe func(Step)
 	// DeleteField and DeleteMarker flag rows as deleted by a column's value, "" = none.
 	DeleteField, DeleteMarker string
 	// Scan says which log blocks count.
@@ -54,6 +65,10 @@ type Options struct {
 	// Constants are columns that data files lack and that take one value for the whole slice
 	// (partition columns from the path).
 	Constants map[string]string
+	// Shown are columns shown with another type than that of Reader, which is what merging sees.
+	Shown *schema.Type
+	// ShownValues are the columns of Shown that take one value for the whole slice.
+	ShownValues map[string]string
 	// Progress, if set, is told of every block and base-file batch.
 	Progress func(unit string, n int64)
 }
@@ -66,12 +81,25 @@ const (
 	FromBase Origin = iota // the base file's row, untouched or the winner
 	FromLog                // a log record that won over a base row
 	Inserted               // a log record without a base row
+	Combined               // made of a base row and a log record
 )
 
-// Row is one merged row, in a batch of the Reader type.
+// Row is one merged row, in a batch of the Reader type (of Shown where that is set).
 type Row struct {
 	column.Row
 	Origin Origin
+	// Block is the log block that the row is from, as its position in Stats.Scan.Blocks, or
+	// merge.InBase; Record is its number in the block, or in the base file. Of a row made of several
+	// versions they are those of the newest.
+	Block, Record int32
+}
+
+// Step is one merge step, for those who want to know why a row is as it is.
+type Step struct {
+	Key []byte
+	// Final is false among log records. Decision.Older is nil for the first version of a key.
+	Final    bool
+	Decision merge.Decision
 }
 
 // Stats are what reading a slice found out; complete once the sequence has ended.
@@ -83,7 +111,22 @@ type Stats struct {
 	BaseRows, Deleted, Updated int64
 	// LogRecords counts the data and delete records merged.
 	LogRecords int64
+	// Positions counts the blocks matched by row position; PositionsOff says why the others were not.
+	Positions    int
+	PositionsOff string
+	// Notes are remarks on the rows, in sentences: where they are not what the release itself would show.
+	Notes []string
 }
+
+func (s *Stats) note(format string, args ...any) {
+	n := fmt.Sprintf(format, args...)
+	if !slices.Contains(s.Notes, n) {
+		s.Notes = append(s.Notes, n)
+	}
+}
+
+// FallbackOption is the read option that chooses another merge rule where the table's own can't be followed.
+const FallbackOption = "hudiscope.merge.fallback"
 
 // ErrLogBytes says that the log records of a slice do not fit the memory bound.
 var ErrLogBytes = errors.New("the log records of one file slice do not fit the memory bound")
@@ -96,28 +139,11 @@ func Rows(ctx context.Context, s Slice, o *Options, stats *Stats) iter.Seq2[Row,
 	return func(yield func(Row, error) bool) {
 		r := &reader{ctx: ctx, s: s, o: o, stats: stats}
 		defer r.close()
-		if err := r.logs(); err != nil {
+		if o.Shown != nil || o.Want != nil && len(s.Logs) > 0 {
+			yield = r.show(yield)
+		}
+		if _, err := r.run(yield); err != nil {
 			yield(Row{}, err)
-			return
-		}
-		if s.Base != "" {
-			more, err := r.base(yield)
-			if err != nil {
-				yield(Row{}, err)
-				return
-			}
-			if !more {
-				return
-			}
-		}
-		for _, k := range r.order {
-			if rec, ok := r.records[k]; ok && !rec.Delete {
-				// A key may stand twice in the order when it was merged away and came again.
-				delete(r.records, k)
-				if !yield(Row{rec.Row, Inserted}, nil) {
-					return
-				}
-			}
 		}
 	}
 }
@@ -129,9 +155,23 @@ type reader struct {
 	stats *Stats
 
 	objects []storage.Object
-	records map[string]*merge.Record
-	order   []string
-	bytes   int64
+	files   []logscan.File
+	records *records
+	merger  *merge.Merger
+	// baseRow is the base row that is being merged.
+	baseRow merge.Record
+	// positions is the map of records by row position, nil when merging is by key.
+	positions map[uint64]*entry
+	// merges is false while rows pass without being merged.
+	merges   bool
+	partials bool
+	bytes    int64
+	// extra are columns that merging reads, fields that a combined row's ordering value is read from.
+	extra   map[string]bool
+	orderOf struct {
+		batch *column.Batch
+		keyer *keyer
+	}
 }
 
 func (r *reader) close() {
@@ -140,42 +180,190 @@ func (r *reader) close() {
 	}
 }
 
-// need is the columns that merging itself reads, besides those asked for.
-func (r *reader) need(field string) bool {
-	if r.o.Want == nil || r.o.Want(field) {
-		return true
-	}
-	if len(r.s.Logs) == 0 {
-		return false
-	}
-	switch field {
-	case schema.RecordKeyField:
-		return len(r.o.KeyFields) == 0
-	case deletedField, schema.OperationField, r.o.DeleteField:
-		return true
-	}
-	for _, f := range r.o.KeyFields {
-		if f == field {
-			return true
+// run yields the rows; more is false when the consumer has stopped.
+func (r *reader) run(yield func(Row, error) bool) (more bool, err error) {
+	unmerged := r.o.SkipMerge && !r.o.Release.SkipMergesLogs
+	r.merges = len(r.s.Logs) > 0 && !unmerged
+	if len(r.s.Logs) > 0 {
+		r.prepare()
+		if err := r.scan(); err != nil {
+			return false, err
+		}
+		if !unmerged {
+			if err := r.logs(); err != nil {
+				return false, err
+			}
 		}
 	}
-	for _, f := range r.o.Ordering {
-		top, _, _ := strings.Cut(f, ".")
-		if top == field {
-			return true
+	if r.s.Base != "" {
+		if more, err := r.base(yield); err != nil || !more {
+			return false, err
 		}
 	}
-	return false
+	if unmerged {
+		return r.unmerged(yield)
+	}
+	return r.inserts(yield)
 }
 
-// deletedField flags a row as deleted when it is true.
-const deletedField = "_hoodie_is_deleted"
-
-func (r *reader) logs() error {
-	if len(r.s.Logs) == 0 {
-		return nil
+// show passes rows on with the columns that were asked for, without those that only merging
+// needs, and with the types of Options.Shown.
+func (r *reader) show(yield func(Row, error) bool) func(Row, error) bool {
+	type shown struct {
+		n     int
+		batch *column.Batch
 	}
-	r.records = map[string]*merge.Record{}
+	// A batch of combined rows grows after its first rows have been passed on.
+	done := map[*column.Batch]shown{}
+	var base *column.Batch
+	return func(row Row, err error) bool {
+		if err != nil {
+			return yield(row, err)
+		}
+		s := done[row.Batch]
+		if s.batch == nil || s.n != row.Batch.Len {
+			if s.batch, err = r.shown(row.Batch); err != nil {
+				return yield(Row{}, err)
+			}
+			if s.n = row.Batch.Len; row.Origin == FromBase {
+				delete(done, base)
+				base = row.Batch
+			}
+			done[row.Batch] = s
+		}
+		row.Batch = s.batch
+		return yield(row, nil)
+	}
+}
+
+// shown returns a batch as rows are shown.
+func (r *reader) shown(b *column.Batch) (*column.Batch, error) {
+	want := func(i int) bool {
+		return b.Columns[i] != nil && (r.o.Want == nil || r.o.Want(b.Type.Fields[i].Name))
+	}
+	if r.o.Shown == nil {
+		out := &column.Batch{Type: b.Type, Len: b.Len, Columns: make([]*column.Vector, len(b.Columns))}
+		for i, c := range b.Columns {
+			if want(i) {
+				out.Columns[i] = c
+			}
+		}
+		return out, nil
+	}
+	out, err := column.ConvertBatch(b, r.o.Shown, func(field string) bool {
+		i := b.Type.FieldIndex(field)
+		return i >= 0 && want(i)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range r.o.ShownValues {
+		if i := r.o.Shown.FieldIndex(name); i >= 0 && out.Columns[i] != nil {
+			out.Columns[i] = column.Constant(r.o.Shown.Fields[i].Type, value, b.Len)
+		}
+	}
+	return out, nil
+}
+
+// prepare makes what merging needs.
+func (r *reader) prepare() {
+	r.records = newRecords()
+	r.merger = merge.NewMerger(r.o.Rules, r.o.Reader, r.rowOrdering)
+	r.extra = map[string]bool{deletedField: true, schema.OperationField: true, schema.RecordKeyField: len(r.o.KeyFields) == 0}
+	for _, list := range [][]string{r.o.KeyFields, r.o.Ordering, r.o.Rules.Fields(), {r.o.DeleteField}} {
+		for _, f := range list {
+			top, _, _ := strings.Cut(f, ".")
+			r.extra[top] = true
+		}
+	}
+	if r.o.ByPosition && r.s.Base != "" && !r.o.SkipMerge {
+		r.positions = map[uint64]*entry{}
+	}
+}
+
+// rowOrdering reads the ordering value of a combined row.
+func (r *reader) rowOrdering(row column.Row) (o merge.Ordering) {
+	if r.orderOf.batch != row.Batch {
+		k := &keyer{}
+		for _, f := range r.o.Ordering {
+			k.order = append(k.order, resolve(row.Batch, f))
+		}
+		r.orderOf.batch, r.orderOf.keyer = row.Batch, k
+	}
+	r.orderOf.keyer.ordering(row.Index, &o)
+	return o
+}
+
+// inserts yields the log records that met no base row.
+func (r *reader) inserts(yield func(Row, error) bool) (more bool, err error) {
+	if r.records == nil {
+		return true, nil
+	}
+	unknown := 0
+	for i := range r.records.n {
+		e := r.records.at(i)
+		if e.done {
+			continue
+		}
+		d := r.merger.Insert(&e.Record)
+		r.observe(e.key, true, d)
+		if d.Winner().Delete {
+			continue
+		}
+		if e.Partial != nil {
+			unknown++
+		}
+		if !yield(Row{e.Row, Inserted, e.Block, e.Index}, nil) {
+			return false, nil
+		}
+	}
+	if unknown > 0 {
+		r.stats.note("%d rows come from partial updates of records that the base file does not have: their other columns are not known and are shown as null.", unknown)
+	}
+	return true, nil
+}
+
+// unmerged yields the rows of all data blocks as they are (spec record-merging.md section 7).
+func (r *reader) unmerged(yield func(Row, error) bool) (more bool, err error) {
+	if r.stats.Scan == nil {
+		return true, nil
+	}
+	for n, ref := range r.stats.Scan.Blocks {
+		if err := r.ctx.Err(); err != nil {
+			return false, err
+		}
+		if ref.Block.Type == logfile.DeleteBlock {
+			continue
+		}
+		f := r.files[ref.File].Reader
+		batch, _, err := r.block(f, ref.Block)
+		if err != nil {
+			return false, err
+		}
+		for i := range batch.Len {
+			if !yield(Row{column.Row{Batch: batch, Index: i}, Inserted, int32(n), int32(i)}, nil) {
+				return false, nil
+			}
+		}
+		r.stats.LogRecords += int64(batch.Len)
+		r.progress("blocks", 1)
+	}
+	return true, nil
+}
+
+func (r *reader) observe(key []byte, final bool, d merge.Decision) {
+	if r.o.Observe != nil {
+		r.o.Observe(Step{Key: key, Final: final, Decision: d})
+	}
+}
+
+// need is the columns that merging itself reads, besides those asked for.
+func (r *reader) need(field string) bool {
+	return r.o.Want == nil || r.o.Want(field) || r.extra[field]
+}
+
+// scan finds out which log blocks count.
+func (r *reader) scan() error {
 	files := make([]logscan.File, len(r.s.Logs))
 	for i, file := range r.s.Logs {
 		name, ok := logfile.ParseName(path.Base(file))
@@ -193,7 +381,7 @@ func (r *reader) logs() error {
 	if err != nil {
 		return err
 	}
-	r.stats.Scan = res
+	r.stats.Scan, r.files = res, files
 	if len(res.Damaged) > 0 {
 		// Hudi fails on such a block too: leaving it out would show old values as if they were the latest.
 		d := res.Damaged[0]
@@ -202,22 +390,69 @@ func (r *reader) logs() error {
 		}
 		return &Unsupported{File: files[d.File].Reader.Path(), Offset: d.Block.Start, What: fateOf(res, d) + " Hudi fails on this block"}
 	}
-	for n, ref := range res.Blocks {
+	return nil
+}
+
+// logs merges the log records among themselves.
+func (r *reader) logs() (err error) {
+	for n, ref := range r.stats.Scan.Blocks {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		f := files[ref.File].Reader
+		f := r.files[ref.File].Reader
+		var at []uint64
+		if r.positions != nil {
+			if at, err = r.blockPositions(f, ref.Block); err != nil {
+				return err
+			}
+		}
 		if ref.Block.Type == logfile.DeleteBlock {
-			err = r.deletes(f, ref.Block, n)
+			err = r.deletes(f, ref.Block, n, at)
 		} else {
-			err = r.data(f, ref.Block, n)
+			err = r.data(f, ref.Block, n, at)
 		}
 		if err != nil {
 			return err
 		}
+		if r.o.LogBytes > 0 && r.bytes+r.merger.Bytes()+int64(r.records.n)*entryBytes > r.o.LogBytes {
+			return fmt.Errorf("partition %q, file group %s: %w (%d bytes)", r.s.Partition, r.s.FileID, ErrLogBytes, r.o.LogBytes)
+		}
 		r.progress("blocks", 1)
 	}
 	return nil
+}
+
+// blockPositions returns the row positions of a block's records (spec record-merging.md section 8).
+// The first block without usable ones ends merging by position: what was merged so far is entered by key.
+func (r *reader) blockPositions(f *logfile.Reader, b *logfile.Block) ([]uint64, error) {
+	off := ""
+	text, ok := b.Header.Get(logfile.RecordPositions)
+	instant, _ := b.Header.Get(logfile.BaseFileInstant)
+	switch {
+	case !ok:
+		off = "has no record positions"
+	case instant != r.s.BaseInstant:
+		off = fmt.Sprintf("has positions in the base file of %s, this one is of %s", instant, r.s.BaseInstant)
+	default:
+		at, err := logfile.DecodePositions(text)
+		if err != nil {
+			return nil, corrupt.InFile(err, f.Path())
+		}
+		if len(at) > 0 {
+			r.stats.Positions++
+			return at, nil
+		}
+		off = "has an empty list of positions"
+	}
+	r.stats.PositionsOff = fmt.Sprintf("The block at byte %d of %s %s: from there on records are matched by key.", b.Start, f.Path(), off)
+	r.positions = nil
+	old := r.records
+	r.records = newRecords()
+	for i := range old.n {
+		e := old.at(i)
+		r.put(e.key, &e.Record)
+	}
+	return nil, nil
 }
 
 // fateOf returns the sentence about a block.
@@ -236,68 +471,190 @@ func (r *reader) progress(unit string, n int64) {
 	}
 }
 
-func (r *reader) data(f *logfile.Reader, b *logfile.Block, n int) error {
-	if b.IsPartial() {
-		return &Unsupported{File: f.Path(), Offset: b.Start, What: "a block of partial updates", Try: "Merging partial updates is not supported yet; the block itself can be shown."}
-	}
+// block decodes a data block to the reader's type; has is set when its records are partial updates.
+func (r *reader) block(f *logfile.Reader, b *logfile.Block) (batch *column.Batch, has *merge.Presence, err error) {
 	raw, _, err := DataBlock(r.ctx, f, b, r.need)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	batch, err := r.convert(raw, f.Path(), b.Start)
+	if b.Type == logfile.HFileDataBlock && r.o.Release.HFileBlocksFail {
+		r.stats.note("%s can't read data blocks in HFile format, though it writes them: it fails on this table. They are read here.", r.o.Release.Name())
+	}
+	if b.IsPartial() {
+		has = &merge.Presence{Has: make([]bool, len(r.o.Reader.Fields))}
+		for i := range r.o.Reader.Fields {
+			has.Has[i] = raw.Type.FieldIndex(r.o.Reader.Fields[i].Name) >= 0
+		}
+	}
+	batch, err = r.convert(raw, f.Path(), b.Start, has)
+	return batch, has, err
+}
+
+func (r *reader) data(f *logfile.Reader, b *logfile.Block, n int, at []uint64) error {
+	batch, has, err := r.block(f, b)
 	if err != nil {
 		return err
 	}
-	r.bytes += batch.Bytes()
-	if r.o.LogBytes > 0 && r.bytes > r.o.LogBytes {
-		return fmt.Errorf("partition %q, file group %s: %w (%d bytes)", r.s.Partition, r.s.FileID, ErrLogBytes, r.o.LogBytes)
+	if has != nil && !r.partials {
+		r.partials = true
+		if err := r.merger.SawPartials(); err != nil {
+			return &Unsupported{File: f.Path(), Offset: b.Start, What: err.Error(), Try: "The block itself can be shown; a merge fallback (" + FallbackOption + ") shows the rows by another rule."}
+		}
 	}
+	r.bytes += batch.Bytes()
 	k, err := newKeyer(batch, r.o, f.Path())
 	if err != nil {
 		return err
 	}
+	if at != nil && len(at) != batch.Len {
+		return badPositions(f, b, len(at), batch.Len)
+	}
+	var rec merge.Record
 	for i := range batch.Len {
 		key, err := k.key(i)
 		if err != nil {
 			return err
 		}
-		rec := merge.Record{Row: column.Row{Batch: batch, Index: i}, Ord: k.ordering(i), Delete: k.deleted(i), Block: n, Index: i}
-		r.put(key, &rec)
+		rec = merge.Record{Row: column.Row{Batch: batch, Index: i}, Delete: k.deleted(i), Partial: has, Block: int32(n), Index: int32(i)}
+		k.ordering(i, &rec.Ord)
+		if at != nil {
+			r.putAt(at[i], key, &rec, false)
+		} else {
+			r.put(key, &rec)
+		}
 	}
 	r.stats.LogRecords += int64(batch.Len)
 	return nil
 }
 
-func (r *reader) deletes(f *logfile.Reader, b *logfile.Block, n int) error {
+func badPositions(f *logfile.Reader, b *logfile.Block, positions, records int) error {
+	return &corrupt.Error{File: f.Path(), Offset: b.Start, Part: "RECORD_POSITIONS", Want: fmt.Sprintf("one for each of %d records", records), Got: fmt.Sprint(positions),
+		Try: "Read without hoodie.merge.use.record.positions: records are then matched by key."}
+}
+
+func (r *reader) deletes(f *logfile.Reader, b *logfile.Block, n int, at []uint64) error {
 	_, list, err := Deletes(r.ctx, f, b)
 	if err != nil {
 		return err
 	}
+	if at != nil && len(at) != len(list) {
+		return badPositions(f, b, len(at), len(list))
+	}
 	for i := range list {
 		d := &list[i]
-		r.put([]byte(d.Key), &merge.Record{Ord: ordering(d.Ordering), Delete: true, Block: n, Index: i})
+		rec := merge.Record{Ord: r.deleteOrdering(d.Ordering), Delete: true, Block: int32(n), Index: int32(i)}
+		if at != nil {
+			// In commit time ordering Hudi stores a delete by position without a look at what is there.
+			r.putAt(at[i], []byte(d.Key), &rec, r.o.Rules.Mode == merge.CommitTime)
+		} else {
+			r.put([]byte(d.Key), &rec)
+		}
 	}
 	r.stats.LogRecords += int64(len(list))
-	r.bytes += int64(len(list)) * 128
 	return nil
+}
+
+// deleteOrdering returns the ordering value of a delete in the class that the ordering fields
+// have in rows: a plain number stands for a date or time where the field is one.
+func (r *reader) deleteOrdering(v logfile.Ordering) merge.Ordering {
+	o := ordering(v)
+	switch {
+	case o.Class == merge.Tuple && len(o.Tuple) == len(r.o.Ordering):
+		for i := range o.Tuple {
+			r.classify(&o.Tuple[i], r.o.Ordering[i])
+		}
+	case len(r.o.Ordering) == 1:
+		r.classify(&o, r.o.Ordering[0])
+	}
+	return o
+}
+
+func (r *reader) classify(o *merge.Ordering, field string) {
+	if o.IsDefault() || o.Class != merge.Integer && o.Class != merge.Long {
+		return
+	}
+	t := r.o.Reader
+	for name := range strings.SplitSeq(field, ".") {
+		i := -1
+		if t.Kind == schema.Record {
+			i = t.FieldIndex(name)
+		}
+		if i < 0 {
+			return
+		}
+		t = t.Fields[i].Type
+	}
+	if t.Logical == schema.None || t.Kind != schema.Int && t.Kind != schema.Long {
+		return
+	}
+	one := column.New(t, 1)
+	one.AppendInt(o.Int)
+	*o = merge.Ordering{}
+	merge.FromColumn(one, 0, o)
 }
 
 // put merges a log record into the map.
 func (r *reader) put(key []byte, rec *merge.Record) {
-	old, ok := r.records[string(key)]
-	if !ok {
-		k := string(key)
-		r.records[k] = rec
-		r.order = append(r.order, k)
+	h := r.records.hash(key)
+	e := r.records.find(key, h)
+	if e == nil {
+		e = r.records.add(key, h)
+		e.Record = *rec
+		r.records.enter(h)
+		r.first(e)
 		return
 	}
-	d := r.o.Rules.Delta(old, rec)
+	r.delta(e, rec)
+}
+
+// putAt merges a log record into the map by its position in the base file.
+func (r *reader) putAt(pos uint64, key []byte, rec *merge.Record, always bool) {
+	e := r.positions[pos]
+	if e == nil {
+		e = r.records.add(key, r.records.hash(key))
+		e.Record = *rec
+		r.positions[pos] = e
+		r.first(e)
+		return
+	}
+	if always {
+		e.Record = *rec
+		return
+	}
+	r.delta(e, rec)
+}
+
+// first tells of the first log record of a key.
+func (r *reader) first(e *entry) {
+	if r.o.Observe != nil {
+		r.observe(e.key, false, r.merger.First(&e.Record))
+	}
+}
+
+func (r *reader) delta(e *entry, rec *merge.Record) {
+	d := r.merger.Delta(&e.Record, rec)
 	if d.Mixed {
-		r.stats.MixedOrdering++
+		r.mixed(&d)
 	}
-	if d.New {
-		*old = *rec
+	if r.o.Observe != nil {
+		r.observe(e.key, false, d)
 	}
+	switch d.Outcome {
+	case merge.New:
+		e.Record = *rec
+	case merge.Combined, merge.Removed:
+		e.Record = d.Merged.Record
+	}
+}
+
+// mixed notes a merge of ordering values that do not compare.
+func (r *reader) mixed(d *merge.Decision) {
+	if r.o.Rules.DefaultDeleteFails && d.Older.Delete && d.Older.Ord.IsDefault() {
+		r.stats.note("%s fails on this table: it compares the ordering value of a delete (%s %s) with that of a later record (a %s), and their classes differ. Here they are merged as later releases do.",
+			r.o.Release.Name(), d.Older.Ord.Class, &d.Older.Ord, d.Newer.Ord.Class)
+		return
+	}
+	r.stats.MixedOrdering++
 }
 
 func (r *reader) base(yield func(Row, error) bool) (more bool, err error) {
@@ -310,25 +667,28 @@ func (r *reader) base(yield func(Row, error) bool) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	merges := r.merges && !r.o.SkipMerge && r.records.n > 0
+	first := int64(0)
 	for raw, err := range f.Batches(r.ctx, r.need) {
 		if err != nil {
 			return false, err
 		}
-		batch, err := r.convert(raw, r.s.Base, -1)
+		batch, err := r.convert(raw, r.s.Base, -1, nil)
 		if err != nil {
 			return false, err
 		}
 		r.stats.BaseRows += int64(batch.Len)
 		var k *keyer
-		if len(r.records) > 0 {
+		if merges {
 			if k, err = newKeyer(batch, r.o, r.s.Base); err != nil {
 				return false, err
 			}
 		}
+		var row Row
 		for i := range batch.Len {
-			row := Row{column.Row{Batch: batch, Index: i}, FromBase}
+			row = Row{column.Row{Batch: batch, Index: i}, FromBase, merge.InBase, int32(first) + int32(i)}
 			if k != nil {
-				keep, err := r.final(k, i, &row)
+				keep, err := r.final(k, i, uint64(first)+uint64(i), &row)
 				if err != nil {
 					return false, err
 				}
@@ -340,47 +700,75 @@ func (r *reader) base(yield func(Row, error) bool) (more bool, err error) {
 				return false, nil
 			}
 		}
+		first += int64(batch.Len)
 		r.progress("records", int64(batch.Len))
 	}
 	return true, nil
 }
 
-// final merges a base row with the log record of its key, if there is one.
-func (r *reader) final(k *keyer, i int, row *Row) (keep bool, err error) {
-	key, err := k.key(i)
-	if err != nil {
-		return false, err
+// final merges a base row with the log record of its key or position, if there is one.
+func (r *reader) final(k *keyer, i int, pos uint64, row *Row) (keep bool, err error) {
+	var e *entry
+	if r.positions != nil {
+		e = r.positions[pos]
+	} else {
+		key, err := k.key(i)
+		if err != nil {
+			return false, err
+		}
+		e = r.records.find(key, r.records.hash(key))
 	}
-	rec, ok := r.records[string(key)]
-	if !ok {
+	if e == nil || e.done {
 		return true, nil
 	}
-	delete(r.records, string(key))
-	d := r.o.Rules.Final(k.ordering(i), rec)
+	e.done = true
+	base := &r.baseRow
+	*base = merge.Record{Row: row.Row, Block: merge.InBase, Index: row.Record}
+	k.ordering(i, &base.Ord)
+	d := r.merger.Final(base, &e.Record)
 	if d.Mixed {
-		r.stats.MixedOrdering++
+		r.mixed(&d)
 	}
-	if !d.New {
+	if r.o.Observe != nil {
+		r.observe(e.key, true, d)
+	}
+	if d.Outcome == merge.Old {
 		return true, nil
 	}
-	if rec.Delete {
+	w := d.Winner()
+	if w.Delete {
 		r.stats.Deleted++
 		return false, nil
 	}
 	r.stats.Updated++
-	*row = Row{rec.Row, FromLog}
+	*row = Row{w.Row, FromLog, w.Block, w.Index}
+	if d.Outcome == merge.Combined {
+		row.Origin = Combined
+	}
 	return true, nil
 }
 
 // convert brings a batch to the reader's type.
-func (r *reader) convert(raw *column.Batch, file string, offset int64) (*column.Batch, error) {
-	out, err := column.ConvertBatch(raw, r.o.Reader, r.need)
+func (r *reader) convert(raw *column.Batch, file string, offset int64, has *merge.Presence) (*column.Batch, error) {
+	need := r.need
+	if has != nil {
+		// What a partial update does not have is no error, whatever the schema says.
+		need = func(field string) bool { return r.need(field) && has.Has[r.o.Reader.FieldIndex(field)] }
+	}
+	out, err := column.ConvertBatch(raw, r.o.Reader, need)
 	if err != nil {
 		where := file
 		if offset >= 0 {
 			where = fmt.Sprintf("%s, block at byte %d", file, offset)
 		}
 		return nil, fmt.Errorf("%s: the data does not fit the table schema: %w", where, err)
+	}
+	if has != nil {
+		for i := range out.Columns {
+			if f := &r.o.Reader.Fields[i]; out.Columns[i] == nil && r.need(f.Name) {
+				out.Columns[i] = column.Nulls(f.Type, out.Len)
+			}
+		}
 	}
 	for name, value := range r.o.Constants {
 		if i := r.o.Reader.FieldIndex(name); i >= 0 && out.Columns[i] != nil && raw.Type.FieldIndex(name) < 0 {
@@ -408,149 +796,4 @@ func constant(t *schema.Type, value string, n int) (*column.Vector, error) {
 		v.AppendFrom(one, 0)
 	}
 	return v, nil
-}
-
-// keyer reads key, ordering value and delete flag of the rows of one batch.
-type keyer struct {
-	keys     []*column.Vector
-	names    []string
-	meta     bool
-	order    []fieldPath
-	deletedC *column.Vector
-	opC      *column.Vector
-	markC    *column.Vector
-	marker   string
-	file     string
-	buf      []byte
-}
-
-// fieldPath is an ordering field: a top-level column and the record fields below it.
-type fieldPath []*column.Vector
-
-func newKeyer(b *column.Batch, o *Options, file string) (*keyer, error) {
-	k := &keyer{file: file, marker: o.DeleteMarker}
-	if len(o.KeyFields) == 0 {
-		c := b.Column(schema.RecordKeyField)
-		if c == nil {
-			return nil, fmt.Errorf("%s: there is no column %s to merge by", file, schema.RecordKeyField)
-		}
-		k.keys, k.meta = []*column.Vector{c}, true
-	} else {
-		for _, f := range o.KeyFields {
-			c := resolve(b, f)
-			if c == nil {
-				return nil, fmt.Errorf("%s: the record key field %s is not in the data", file, f)
-			}
-			k.keys = append(k.keys, c[len(c)-1])
-			k.names = append(k.names, f)
-		}
-	}
-	for _, f := range o.Ordering {
-		k.order = append(k.order, resolve(b, f))
-	}
-	k.deletedC = b.Column(deletedField)
-	if k.deletedC != nil && k.deletedC.Type.Kind != schema.Boolean {
-		k.deletedC = nil
-	}
-	k.opC = b.Column(schema.OperationField)
-	if o.DeleteField != "" && o.DeleteMarker != "" {
-		k.markC = b.Column(o.DeleteField)
-	}
-	return k, nil
-}
-
-// resolve finds a (dotted) field; nil when it is not there.
-func resolve(b *column.Batch, field string) fieldPath {
-	top, rest, nested := strings.Cut(field, ".")
-	c := b.Column(top)
-	if c == nil {
-		return nil
-	}
-	p := fieldPath{c}
-	for nested {
-		if c.Type.Kind != schema.Record {
-			return nil
-		}
-		top, rest, nested = strings.Cut(rest, ".")
-		i := c.Type.FieldIndex(top)
-		if i < 0 {
-			return nil
-		}
-		c = c.Children[i]
-		p = append(p, c)
-	}
-	return p
-}
-
-// key returns the record key of row i. The bytes are valid until the next call.
-func (k *keyer) key(i int) ([]byte, error) {
-	if k.meta {
-		c := k.keys[0]
-		if c.IsNull(i) {
-			return nil, fmt.Errorf("%s: row %d has no record key", k.file, i)
-		}
-		return c.BytesAt(i), nil
-	}
-	k.buf = k.buf[:0]
-	for n, c := range k.keys {
-		if len(k.keys) > 1 {
-			if n > 0 {
-				k.buf = append(k.buf, ',')
-			}
-			k.buf = append(append(k.buf, k.names[n]...), ':')
-		}
-		switch {
-		case c.IsNull(i) && len(k.keys) == 1:
-			return nil, fmt.Errorf("%s: row %d has a null in its record key field %s", k.file, i, k.names[n])
-		case c.IsNull(i):
-			k.buf = append(k.buf, "__null__"...)
-		default:
-			before := len(k.buf)
-			k.buf = column.AppendPlain(k.buf, c, i)
-			if len(k.buf) == before && len(k.keys) > 1 {
-				k.buf = append(k.buf, "__empty__"...)
-			}
-		}
-	}
-	return k.buf, nil
-}
-
-// ordering returns the ordering value of row i.
-func (k *keyer) ordering(i int) merge.Ordering {
-	switch len(k.order) {
-	case 0:
-		return merge.Ordering{}
-	case 1:
-		return k.order[0].value(i)
-	}
-	o := merge.Ordering{Class: merge.Tuple}
-	for _, p := range k.order {
-		o.Tuple = append(o.Tuple, p.value(i))
-	}
-	return o
-}
-
-func (p fieldPath) value(i int) merge.Ordering {
-	for _, c := range p {
-		if c.IsNull(i) {
-			return merge.Ordering{}
-		}
-	}
-	if len(p) == 0 {
-		return merge.Ordering{}
-	}
-	return merge.FromColumn(p[len(p)-1], i)
-}
-
-// deleted reports whether row i is a delete by its own values (spec record-merging.md section 5).
-func (k *keyer) deleted(i int) bool {
-	if k.deletedC != nil && !k.deletedC.IsNull(i) && k.deletedC.Bools[i] {
-		return true
-	}
-	if k.opC != nil {
-		if op, ok := k.opC.Text(i); ok && (op == "D" || op == "-U") {
-			return true
-		}
-	}
-	return k.markC != nil && !k.markC.IsNull(i) && string(column.AppendPlain(nil, k.markC, i)) == k.marker
 }

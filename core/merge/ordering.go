@@ -1,9 +1,3 @@
-// Package merge decides between versions of a record: which of two log records stays, and
-// what becomes of a base-file row that meets a log record. It holds the rules as data and
-// pure functions; reading blocks and keeping the map is package groupreader's.
-//
-// Source: spec record-merging.md sections 3 to 6; what Hudi releases do differently is
-// chosen by Rules, not by conditions spread over the readers.
 package merge
 
 import (
@@ -62,12 +56,12 @@ type Ordering struct {
 
 // IsDefault reports whether the value is Integer 0, which always wins as a delete and always
 // loses to a later record.
-func (o Ordering) IsDefault() bool { return o.Class == Integer && o.Int == 0 }
+func (o *Ordering) IsDefault() bool { return o.Class == Integer && o.Int == 0 }
 
 // Compare orders two values. ok is false when their classes do not compare; the result is
 // then by number where both are numbers, with the default smaller than anything that is no
 // number (spec section 4.2).
-func Compare(a, b Ordering) (result int, ok bool) {
+func Compare(a, b *Ordering) (result int, ok bool) {
 	if a.Class != b.Class {
 		return compareMixed(a, b), false
 	}
@@ -85,7 +79,7 @@ func Compare(a, b Ordering) (result int, ok bool) {
 	case Tuple:
 		ok = true
 		for i := range min(len(a.Tuple), len(b.Tuple)) {
-			c, same := Compare(a.Tuple[i], b.Tuple[i])
+			c, same := Compare(&a.Tuple[i], &b.Tuple[i])
 			ok = ok && same
 			if c != 0 {
 				return c, ok
@@ -96,7 +90,7 @@ func Compare(a, b Ordering) (result int, ok bool) {
 	return 0, false
 }
 
-func compareMixed(a, b Ordering) int {
+func compareMixed(a, b *Ordering) int {
 	x, y := a.number(), b.number()
 	switch {
 	case x != nil && y != nil:
@@ -110,7 +104,7 @@ func compareMixed(a, b Ordering) int {
 }
 
 // number returns the value as a rational, or nil when it is none.
-func (o Ordering) number() *big.Rat {
+func (o *Ordering) number() *big.Rat {
 	switch o.Class {
 	case Integer, Long, Date, Timestamp, Time:
 		return new(big.Rat).SetInt64(o.Int)
@@ -124,7 +118,7 @@ func (o Ordering) number() *big.Rat {
 	return nil
 }
 
-func (o Ordering) rat() *big.Rat {
+func (o *Ordering) rat() *big.Rat {
 	den := new(big.Int).Exp(big.NewInt(10), big.NewInt(max(o.Int, 0)), nil)
 	return new(big.Rat).SetFrac(column.BigInt(o.Bytes), den)
 }
@@ -186,7 +180,7 @@ func compareUTF16(a, b []byte) int {
 }
 
 // String renders the value for explanations.
-func (o Ordering) String() string {
+func (o *Ordering) String() string {
 	switch o.Class {
 	case Integer, Long:
 		return strconv.FormatInt(o.Int, 10)
@@ -222,48 +216,49 @@ func (o Ordering) String() string {
 
 var timestampType = &schema.Type{Kind: schema.Long, Logical: schema.TimestampMicros}
 
-// FromColumn returns the ordering value in slot i of a column; null and a missing column give the default.
-func FromColumn(v *column.Vector, i int) Ordering {
+// FromColumn writes the ordering value in slot i of a column to o, which must be zero; null and
+// a missing column give the default.
+func FromColumn(v *column.Vector, i int, o *Ordering) {
 	if v == nil || v.IsNull(i) {
-		return Ordering{}
+		return
 	}
 	t := v.Type
 	switch t.Kind {
 	case schema.Boolean:
+		o.Class = Boolean
 		if v.Bools[i] {
-			return Ordering{Class: Boolean, Int: 1}
+			o.Int = 1
 		}
-		return Ordering{Class: Boolean}
 	case schema.Int, schema.Long:
+		o.Int = v.Ints[i]
 		switch t.Logical {
 		case schema.Date:
-			return Ordering{Class: Date, Int: v.Ints[i]}
+			o.Class = Date
 		case schema.TimestampMillis, schema.TimestampMicros, schema.TimestampNanos,
 			schema.LocalTimestampMillis, schema.LocalTimestampMicros, schema.LocalTimestampNanos:
-			return Ordering{Class: Timestamp, Int: column.Micros(t.Logical, v.Ints[i])}
+			o.Class, o.Int = Timestamp, column.Micros(t.Logical, o.Int)
 		case schema.TimeMillis, schema.TimeMicros:
-			return Ordering{Class: Time, Int: column.Micros(t.Logical, v.Ints[i])}
+			o.Class, o.Int = Time, column.Micros(t.Logical, o.Int)
+		default:
+			if t.Kind == schema.Long {
+				o.Class = Long
+			}
 		}
-		if t.Kind == schema.Int {
-			return Ordering{Class: Integer, Int: v.Ints[i]}
-		}
-		return Ordering{Class: Long, Int: v.Ints[i]}
 	case schema.Float:
-		return Ordering{Class: Float, Float: v.Floats[i]}
+		o.Class, o.Float = Float, v.Floats[i]
 	case schema.Double:
-		return Ordering{Class: Double, Float: v.Floats[i]}
+		o.Class, o.Float = Double, v.Floats[i]
 	case schema.String:
-		return Ordering{Class: Text, Bytes: v.BytesAt(i)}
+		o.Class, o.Bytes = Text, v.BytesAt(i)
 	case schema.Enum:
 		s, _ := v.Text(i)
-		return Ordering{Class: Text, Bytes: []byte(s)}
+		o.Class, o.Bytes = Text, []byte(s)
 	case schema.Bytes, schema.Fixed:
+		o.Class, o.Bytes = Bytes, v.BytesAt(i)
 		if t.Logical == schema.Decimal {
-			return Ordering{Class: DecimalNumber, Bytes: v.BytesAt(i), Int: int64(t.Scale)}
+			o.Class, o.Int = DecimalNumber, int64(t.Scale)
 		}
-		return Ordering{Class: Bytes, Bytes: v.BytesAt(i)}
 	case schema.Union:
-		return FromColumn(v.Children[v.Tags[i]], i)
+		FromColumn(v.Children[v.Tags[i]], i, o)
 	}
-	return Ordering{}
 }

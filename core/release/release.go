@@ -36,6 +36,20 @@ type Rules struct {
 	// LogsByModTime is true where log files of tables below version 8 are attached to slices by the
 	// modification times of instant files, which copying a table loses, and not by their names.
 	LogsByModTime bool
+	// SkipMergesLogs is true where a read with hoodie.datasource.merge.type=skip_merge still merges
+	// log records among themselves; otherwise every log row is shown, and delete blocks are ignored.
+	SkipMergesLogs bool
+	// PathIsPartitionValue is true where the column behind a timestamp-based key generator shows the
+	// partition path, and not the stored value as text.
+	PathIsPartitionValue bool
+	// DefaultDeleteFails is true where a delete without an ordering value (Integer 0) and a later
+	// record whose ordering value is no int can't be read together.
+	DefaultDeleteFails bool
+	// HFileBlocksFail is true where data blocks in HFile format can't be read in a data table.
+	HFileBlocksFail bool
+	// UnavailableStays is true where PostgresDebeziumAvroPayload does not replace the marker of a value
+	// that the source did not send by the earlier value.
+	UnavailableStays bool
 	// Note tells where this release is known to be wrong.
 	Note string
 }
@@ -43,17 +57,19 @@ type Rules struct {
 // Default is the release whose rules are the right answer.
 const Default = "1.2.0"
 
+const copied = "1.x finds the slice of a log file of a table below version 8 by file modification times: after such a table was copied, logs that a compaction has dealt with are merged again."
+
 // table is the table of differences: the rules of a release are those of the last row at or before it.
 var table = []struct {
 	from  [3]int
 	rules Rules
 }{
-	{[3]int{0, 0, 0}, Rules{Scanner: ScanTop, Payloads: true,
+	{[3]int{0, 0, 0}, Rules{Scanner: ScanTop, Payloads: true, SkipMergesLogs: true, PathIsPartitionValue: true,
 		Note: "Up to 0.12 a rollback block only reaches the blocks directly before it."}},
-	{[3]int{0, 13, 0}, Rules{Scanner: ScanV1, Payloads: true,
+	{[3]int{0, 13, 0}, Rules{Scanner: ScanV1, Payloads: true, SkipMergesLogs: true, PathIsPartitionValue: true,
 		Note: "0.13 to 0.15 stop reading a slice at the first block that is later than the query instant, a rollback block included: newer committed rows behind it are not seen."}},
-	{[3]int{1, 0, 0}, Rules{Scanner: Scan1x, LogsByModTime: true,
-		Note: "1.x finds the slice of a log file of a table below version 8 by file modification times: after such a table was copied, logs that a compaction has dealt with are merged again."}},
+	{[3]int{1, 0, 0}, Rules{Scanner: Scan1x, LogsByModTime: true, DefaultDeleteFails: true, HFileBlocksFail: true, UnavailableStays: true, Note: copied}},
+	{[3]int{1, 1, 0}, Rules{Scanner: Scan1x, LogsByModTime: true, HFileBlocksFail: true, UnavailableStays: true, Note: copied}},
 }
 
 // For returns the rules of a release: "" or "default" (the right answer), "fixed" (the same:
@@ -76,7 +92,8 @@ func For(version string) (Rules, error) {
 	}
 	if right {
 		// The right answer is that of the newest release without what is known to be wrong in it.
-		r.LogsByModTime, r.Note = false, ""
+		r.LogsByModTime, r.UnavailableStays, r.Note = false, false, ""
+		r.HFileBlocksFail = r.HFileBlocksFail && version != "fixed"
 	}
 	r.Version = version
 	return r, nil
@@ -110,7 +127,7 @@ func parse(s string) (v [3]int, err error) {
 		v[i] = n
 	}
 	if v[0] > 1 || v[0] == 1 && v[1] > 2 {
-		return v, fmt.Errorf("Hudi %s is newer than what is known here (%s)", s, Default)
+		return v, fmt.Errorf("release %s is newer than what is known here (%s)", s, Default)
 	}
 	return v, nil
 }

@@ -11,7 +11,9 @@ import (
 	"hudiscope/core/filegroup"
 	"hudiscope/core/groupreader"
 	"hudiscope/core/logscan"
+	"hudiscope/core/merge"
 	"hudiscope/core/release"
+	"hudiscope/core/schema"
 	"hudiscope/core/storage"
 	"hudiscope/core/timeline"
 )
@@ -56,6 +58,12 @@ type Query struct {
 	// Partitions and FileID narrow the query; empty = all.
 	Partitions []string
 	FileID     string
+	// SkipMerge shows base rows and log rows side by side.
+	SkipMerge bool
+	// ByPosition matches log records with base rows by position where that is possible.
+	ByPosition bool
+	// Fallback is the merge mode to use where the table's own can't be followed, "" for none.
+	Fallback merge.Mode
 }
 
 // OptionError says that a read option can't be followed.
@@ -95,9 +103,28 @@ func ParseQuery(options map[string]string) (Query, error) {
 				return q, &OptionError{k, v, err.Error()}
 			}
 			q.AsOf = t
+		case "hoodie.datasource.merge.type":
+			switch v {
+			case "payload_combine":
+			case "skip_merge":
+				q.SkipMerge = true
+			default:
+				return q, &OptionError{k, v, "the merge types are payload_combine and skip_merge"}
+			}
+		case "hoodie.merge.use.record.positions":
+			q.ByPosition = strings.EqualFold(v, "true")
+		case groupreader.FallbackOption:
+			switch v {
+			case "commit_time":
+				q.Fallback = merge.CommitTime
+			case "event_time":
+				q.Fallback = merge.EventTime
+			default:
+				return q, &OptionError{k, v, "the fallbacks are commit_time (the later commit wins) and event_time (the higher ordering value wins)"}
+			}
 		case "hoodie.metadata.enable", "hoodie.enable.data.skipping", "hoodie.datasource.read.file.index.listing.mode",
-			"hoodie.fileIndex.dataSkippingFailureMode", "hoodie.merge.use.record.positions":
-			// How files are found or rows are matched; the rows are the same.
+			"hoodie.fileIndex.dataSkippingFailureMode":
+			// How files are found; the rows are the same.
 		default:
 			return q, &OptionError{k, v, "this option is not known here, and it might change which rows come"}
 		}
@@ -152,11 +179,14 @@ type Plan struct {
 	Slices []groupreader.Slice
 	// Want chooses the columns, nil for all.
 	Want func(field string) bool
-	// Notes are remarks on the answer, in sentences.
-	Notes []string
+	// Notes say why rows may be missing, Remarks how the rows are merged where that is not what the
+	// table says or what is right; in sentences.
+	Notes, Remarks []string
 
 	t  *Table
 	tl *timeline.Timeline
+	// stored is the type of the rows in the files, where Schema shows some columns as text; else nil.
+	stored *schema.Type
 }
 
 // Plan plans a query (spec file-view.md section 11).
@@ -170,6 +200,9 @@ func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Pl
 		return nil, err
 	}
 	p := &Plan{Query: q, Schema: sc, t: t, tl: view.Timeline}
+	if shown := t.timestampColumns(sc.Type); shown != nil {
+		p.Schema, p.stored = &Schema{Type: shown, From: sc.From}, sc.Type
+	}
 	p.AsOf = view.Latest
 	if q.AsOf != "" {
 		p.AsOf = q.AsOf
@@ -186,9 +219,26 @@ func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Pl
 		}
 		p.Slices = append(p.Slices, t.partitionSlices(view, part.Path, q, p.AsOf)...)
 	}
+	logs := false
 	for i := range p.Slices {
 		if err := p.check(&p.Slices[i]); err != nil {
 			return nil, err
+		}
+		logs = logs || len(p.Slices[i].Logs) > 0
+	}
+	if logs && !(q.SkipMerge && !t.Rules.SkipMergesLogs) {
+		rules, instead, err := t.rulesFor(q)
+		if err != nil {
+			return nil, err
+		}
+		if instead != "" {
+			p.Remarks = append(p.Remarks, instead)
+		}
+		if t.Rules.Payloads && !t.mergesPayloads() {
+			p.Remarks = append(p.Remarks, fmt.Sprintf("%s can't read tables of version %d; the rows are merged as Hudi 1.x does.", t.Rules.Name(), t.Config.Version))
+		}
+		if rules.UnavailableStays && rules.Mode == merge.Custom && rules.Payload == "PostgresDebeziumAvroPayload" {
+			p.Remarks = append(p.Remarks, t.Rules.Name()+" shows the marker of a value that the source did not send; the earlier value, which is right, is shown when no release is asked for.")
 		}
 	}
 	return p, nil
@@ -232,11 +282,6 @@ func (p *Plan) check(s *groupreader.Slice) error {
 	if s.Base != "" && p.t.Config.BootstrapBasePath() != "" && s.BaseInstant == "00000000000001" {
 		return &groupreader.Unsupported{File: s.Base, What: "rows of this file are still in the bootstrap source, which can't be read yet"}
 	}
-	if len(s.Logs) > 0 {
-		if err := p.t.MergeSupport(); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -244,6 +289,8 @@ func (p *Plan) check(s *groupreader.Slice) error {
 type ReadOptions struct {
 	LogBytes int64
 	Progress func(unit string, n int64)
+	// Observe, if set, is told of every merge step.
+	Observe func(groupreader.Step)
 }
 
 // Rows reads one slice of the plan; stats may be nil.
@@ -261,11 +308,12 @@ func (p *Plan) options(s groupreader.Slice, ro ReadOptions) (*groupreader.Option
 		Open:   func(ctx context.Context, path string) (storage.Object, error) { return p.t.Src.Open(ctx, path) },
 		Reader: p.Schema.Type, Want: p.Want, Ordering: p.t.Merge.OrderingFields,
 		DeleteField: p.t.Merge.DeleteField, DeleteMarker: p.t.Merge.DeleteMarker,
-		Scan: p.t.ScanOptions(p.tl, p.AsOf), LogBytes: ro.LogBytes, Progress: ro.Progress,
+		Scan: p.t.ScanOptions(p.tl, p.AsOf), LogBytes: ro.LogBytes, Progress: ro.Progress, Observe: ro.Observe,
+		Release: p.t.Rules, SkipMerge: p.Query.SkipMerge, ByPosition: p.Query.ByPosition,
 	}
 	if len(s.Logs) > 0 {
-		rules, err := p.t.mergeRules()
-		if err != nil {
+		rules, _, err := p.t.rulesFor(p.Query)
+		if err != nil && !(o.SkipMerge && !o.Release.SkipMergesLogs) {
 			return nil, err
 		}
 		o.Rules = rules
@@ -275,6 +323,15 @@ func (p *Plan) options(s groupreader.Slice, ro ReadOptions) (*groupreader.Option
 	}
 	if c.DropPartitionColumns() {
 		o.Constants = p.t.partitionValues(s.Partition)
+	}
+	if p.stored != nil {
+		o.Reader, o.Shown = p.stored, p.Schema.Type
+		if p.t.Rules.PathIsPartitionValue {
+			o.ShownValues = map[string]string{}
+			for _, f := range c.PartitionFields() {
+				o.ShownValues[f] = s.Partition
+			}
+		}
 	}
 	return o, nil
 }
@@ -307,6 +364,28 @@ func (t *Table) ScanOptions(tl *timeline.Timeline, asOf string) logscan.Options 
 		return logscan.UnknownInstant
 	}
 	return o
+}
+
+// timestampColumns returns the type with the columns behind a timestamp-based key generator as
+// text, as Hudi shows them (spec file-view.md section 9.2); nil when there are none.
+func (t *Table) timestampColumns(typ *schema.Type) *schema.Type {
+	if t.Config.KeyGeneratorType() != "TIMESTAMP" || strings.EqualFold(t.Config.TimeBased("timestamp.type"), "DATE_STRING") {
+		return nil
+	}
+	out := *typ
+	out.Fields = append([]schema.Field(nil), typ.Fields...)
+	changed := false
+	for _, f := range t.Config.PartitionFields() {
+		if i := out.FieldIndex(f); i >= 0 && out.Fields[i].Type.Kind != schema.String {
+			text := schema.Type{Kind: schema.String, Nullable: true, NullFirst: true}
+			out.Fields[i].Type, out.Fields[i].HasDefault, out.Fields[i].Default = &text, true, "null"
+			changed = true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return &out
 }
 
 // partitionValues returns the partition columns' values as text, from the path (spec file-view.md

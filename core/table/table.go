@@ -8,10 +8,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"hudiscope/core/config"
 	"hudiscope/core/filegroup"
+	"hudiscope/core/groupreader"
 	"hudiscope/core/merge"
 	"hudiscope/core/release"
 	"hudiscope/core/schema"
@@ -74,32 +76,62 @@ func (t *Table) loadTimeline(ctx context.Context) (*timeline.Timeline, error) {
 	return t.timeline, nil
 }
 
-// mergeRules turns the table's merge decision into the rules of record merging. Modes and
-// payloads that are not built yet are a MergeUnsupported error.
+// mergeRules turns the table's merge decision into the rules of record merging. What is not
+// part of Hudi is a MergeUnsupported error.
 func (t *Table) mergeRules() (merge.Rules, error) {
-	r := merge.Rules{Mode: merge.Mode(t.Merge.Mode), HasOrdering: len(t.Merge.OrderingFields) > 0}
-	if t.Rules.Payloads {
+	r := merge.Rules{Mode: merge.Mode(t.Merge.Mode), HasOrdering: len(t.Merge.OrderingFields) > 0, Payload: t.Merge.PayloadName(),
+		Partial: merge.PartialMode(t.Merge.PartialMode), Unavailable: t.Merge.UnavailableValue, DefaultDeleteFails: t.Rules.DefaultDeleteFails, UnavailableStays: t.Rules.UnavailableStays}
+	if t.mergesPayloads() {
 		r.Style = merge.Payloads
 	}
-	if r.Mode == merge.Custom {
-		what := "the merge strategy " + t.Merge.StrategyID
-		if t.Merge.Payload != "" {
-			what = "the payload class " + t.Merge.Payload
-		}
-		return r, &MergeUnsupported{What: what}
+	r.OlderOnTie = strings.EqualFold(t.Config.Props.Get("hoodie.payload.update.on.same.ordering.field"), "false")
+	if (t.Merge.DeleteField == "") != (t.Merge.DeleteMarker == "") {
+		return r, &MergeUnsupported{Why: "of hoodie.payload.delete.field and hoodie.payload.delete.marker one is set and the other is not, which Hudi refuses"}
 	}
-	if t.Merge.PartialMode != "" {
-		return r, &MergeUnsupported{What: "the partial update mode " + t.Merge.PartialMode}
+	if r.Mode == merge.Custom && t.Merge.StrategyID != "" && t.Merge.StrategyID != config.PayloadBasedStrategy && t.Config.Version >= 8 {
+		return r, &MergeUnsupported{Why: "records of this table are merged by the user's own code, merge strategy " + t.Merge.StrategyID + ", which is not part of the table"}
+	}
+	if err := r.Check(); err != nil {
+		why := "versions of this table's records can't be merged: " + err.Error()
+		if r.Mode == merge.Custom && t.Merge.Payload != "" {
+			why = "records of this table are merged by the payload class " + t.Merge.Payload + ", which is not known here"
+		}
+		return r, &MergeUnsupported{Why: why}
 	}
 	return r, nil
 }
 
+// mergesPayloads reports whether versions are merged by the payload steps of 0.x. No such release
+// reads tables of version 8 and later, so these are always merged by record mergers.
+func (t *Table) mergesPayloads() bool { return t.Rules.Payloads && t.Config.Version < 8 }
+
+// rulesFor are the rules of a query, which may choose a fallback where the table's own rule can't be
+// followed. instead says, in a sentence, that the fallback is in force.
+func (t *Table) rulesFor(q Query) (r merge.Rules, instead string, err error) {
+	r, err = t.mergeRules()
+	if err == nil || q.Fallback == "" {
+		return r, "", err
+	}
+	r = merge.Rules{Mode: q.Fallback, HasOrdering: len(t.Merge.OrderingFields) > 0}
+	how := "the later commit wins"
+	if r.Mode == merge.EventTime {
+		how = "the higher ordering value wins"
+		if !r.HasOrdering {
+			how = "the later commit wins, for the table has no ordering field"
+		}
+	}
+	return r, fmt.Sprintf("These rows are not merged by the table's own rule, but as was asked for, by %s: %s. The reason: %s.", q.Fallback, how, err), nil
+}
+
 // MergeUnsupported says that versions of records can't be merged by the table's own rule.
-type MergeUnsupported struct{ What string }
+type MergeUnsupported struct{ Why string }
 
 // Error renders the finding.
-func (m *MergeUnsupported) Error() string {
-	return fmt.Sprintf("records of this table are merged by %s, which is not built yet", m.What)
+func (m *MergeUnsupported) Error() string { return m.Why }
+
+// Try says what to do.
+func (m *MergeUnsupported) Try() string {
+	return "Read with the option " + groupreader.FallbackOption + "=commit_time (or event_time) to merge by Hudi's usual rule instead, or read the base files only (hoodie.datasource.query.type=read_optimized)."
 }
 
 // Schema is the table schema and where it was found.

@@ -27,6 +27,9 @@ type Archived struct {
 	Findings []Finding
 	// Note says why archived instants are not there although the table may have some, else "".
 	Note string
+	// More tells that the archive has, or may have, instants of the range besides these: a limit
+	// was reached.
+	More bool
 }
 
 // ArchivedInstant is one archived state of an instant.
@@ -67,10 +70,7 @@ const (
 // Parquet files: rows reads them; when it is nil, Archived.Note says so. Damaged files are
 // findings; what could be read is returned.
 func (t *Timeline) LoadArchived(ctx context.Context, cfg *config.Config, rows ReadRows) (*Archived, error) {
-	if t.Layout >= 2 {
-		return t.loadHistory(ctx, cfg.HistoryPath(), rows)
-	}
-	return t.loadArchiveLogs(ctx, cfg.ArchiveFolder())
+	return t.LoadArchivedRange(ctx, cfg, rows, Range{})
 }
 
 // keep reports whether an error is damage that the caller should note and pass over.
@@ -169,7 +169,7 @@ func (t *Timeline) HistoryFiles(ctx context.Context, dir string) (names []string
 	return names, findings, nil
 }
 
-func (t *Timeline) loadHistory(ctx context.Context, dir string, rows ReadRows) (*Archived, error) {
+func (t *Timeline) loadHistory(ctx context.Context, dir string, rows ReadRows, want Range) (*Archived, error) {
 	a := &Archived{}
 	names, findings, err := t.HistoryFiles(ctx, dir)
 	a.Findings = append(a.Findings, findings...)
@@ -185,20 +185,37 @@ func (t *Timeline) loadHistory(ctx context.Context, dir string, rows ReadRows) (
 		a.Note = fmt.Sprintf("The archived timeline is in %d Parquet files of %s, which were not read.", len(names), dir)
 		return a, nil
 	}
-	// Level 0 holds the newest batches; the first row of a requested time counts.
-	sort.SliceStable(names, func(i, j int) bool { return level(names[i]) < level(names[j]) })
-	seen := map[string]bool{}
+	// The newest instants come first, so that a limit can end the reading.
+	sort.SliceStable(names, func(i, j int) bool { return newest(names[i]) > newest(names[j]) })
+	seen := map[string]int{} // requested time → index in a.Instants
+	levels := []string{}
 	for _, name := range names {
+		m := historyName.FindStringSubmatch(name)
+		if want.From != "" && m[2] < want.From || want.To != "" && m[1] > want.To {
+			continue
+		}
+		if want.Limit > 0 && len(a.Instants) >= want.Limit && m[2] < a.newest(want.Limit) {
+			a.More = true
+			break
+		}
 		path := dir + "/" + name
 		err := rows(ctx, t.src, path, []string{"instantTime", "completionTime", "action"}, func(r HistoryRow) error {
-			if seen[r.Instant] {
+			if !want.contains(r.Instant) {
+				return nil
+			}
+			i := ArchivedInstant{Requested: r.Instant, Completed: r.Completion, Action: Action(r.Action), State: Completed, File: path}
+			if n, ok := seen[r.Instant]; ok {
+				// Level 0 holds the newest batches: of two rows the one of the lower level counts.
+				if m[3] < levels[n] {
+					a.Instants[n], levels[n] = i, m[3]
+				}
 				return nil
 			}
 			if len(seen) >= maxArchivedInstants {
 				return &storage.Fault{Op: "read", Path: path, Kind: storage.Refused, Err: fmt.Errorf("more than %d archived instants", maxArchivedInstants)}
 			}
-			seen[r.Instant] = true
-			a.Instants = append(a.Instants, ArchivedInstant{Requested: r.Instant, Completed: r.Completion, Action: Action(r.Action), State: Completed, File: path})
+			seen[r.Instant] = len(a.Instants)
+			a.Instants, levels = append(a.Instants, i), append(levels, m[3])
 			return nil
 		})
 		if err != nil {
@@ -209,10 +226,12 @@ func (t *Timeline) loadHistory(ctx context.Context, dir string, rows ReadRows) (
 		}
 	}
 	a.sort()
+	a.cut(want.Limit)
 	return a, nil
 }
 
-func level(name string) string { return historyName.FindStringSubmatch(name)[3] }
+// newest is the largest requested time in a file of the archived timeline, by its name.
+func newest(name string) string { return historyName.FindStringSubmatch(name)[2] }
 
 // HistoryMetadata reads the metadata and plan of an archived instant of layout 2.
 func (t *Timeline) HistoryMetadata(ctx context.Context, i *ArchivedInstant, rows ReadRows) (HistoryRow, error) {
@@ -238,7 +257,7 @@ var archiveName = regexp.MustCompile(`^\.commits_\.archive\.([0-9]+).*`)
 
 // loadArchiveLogs reads the archive of layouts 0 and 1: log files whose records are
 // HoodieArchivedMetaEntry (spec timeline.md section 8).
-func (t *Timeline) loadArchiveLogs(ctx context.Context, dir string) (*Archived, error) {
+func (t *Timeline) loadArchiveLogs(ctx context.Context, dir string, want Range) (*Archived, error) {
 	a := &Archived{}
 	l, err := t.src.List(ctx, dir)
 	if storage.IsNotExist(err) {
@@ -280,9 +299,15 @@ func (t *Timeline) loadArchiveLogs(ctx context.Context, dir string) (*Archived, 
 		}
 	}
 	seen := map[instantState]bool{}
-	for _, f := range files {
+	for n, f := range files {
 		path := dir + "/" + f.name
-		if err := t.archiveLog(ctx, path, a, seen, active); err != nil {
+		if span, ok := t.spans.get(path); ok && (span.last < want.From || want.To != "" && span.first > want.To) {
+			continue
+		}
+		first, last, err := t.archiveLog(ctx, path, a, seen, active, want)
+		if err == nil {
+			t.spans.put(path, archiveSpan{first, last})
+		} else {
 			switch {
 			case !keep(err):
 				return nil, err
@@ -292,9 +317,20 @@ func (t *Timeline) loadArchiveLogs(ctx context.Context, dir string) (*Archived, 
 			default:
 				a.finding("warning", "An archive file can't be read whole", err, path)
 			}
+			continue
+		}
+		// Names do not tell times. Files are appended in order of time, but for a few instants: a
+		// file all of which is older than the range ends the reading, as in Hudi.
+		if last != "" && last < want.From {
+			break
+		}
+		if want.Limit > 0 && len(a.Instants) >= want.Limit && last < a.newest(want.Limit) {
+			a.More = n+1 < len(files)
+			break
 		}
 	}
 	a.sort()
+	a.cut(want.Limit)
 	return a, nil
 }
 
@@ -324,9 +360,9 @@ func (t *Timeline) mergeTarget(ctx context.Context, path string, a *Archived) st
 	return ""
 }
 
-// archiveLog reads one archive file.
-func (t *Timeline) archiveLog(ctx context.Context, path string, a *Archived, seen, active map[instantState]bool) error {
-	return t.archiveRecords(ctx, path, -1, func(name string) bool {
+// archiveLog reads one archive file; first and last are the smallest and largest requested time in it.
+func (t *Timeline) archiveLog(ctx context.Context, path string, a *Archived, seen, active map[instantState]bool, want Range) (first, last string, err error) {
+	err = t.archiveRecords(ctx, path, nil, func(name string) bool {
 		switch name {
 		case "commitTime", "actionType", "actionState", "stateTransitionTime":
 			return true
@@ -354,8 +390,12 @@ func (t *Timeline) archiveLog(ctx context.Context, path string, a *Archived, see
 		if e.Transition != nil {
 			i.Completed = *e.Transition
 		}
+		if first == "" || i.Requested < first {
+			first = i.Requested
+		}
+		last = max(last, i.Requested)
 		k := instantState{i.Requested, i.Action, i.State}
-		if e.Time == "" || seen[k] || active[k] {
+		if e.Time == "" || !want.contains(i.Requested) || seen[k] || active[k] {
 			return nil
 		}
 		if len(seen) >= maxArchivedInstants {
@@ -365,12 +405,13 @@ func (t *Timeline) archiveLog(ctx context.Context, path string, a *Archived, see
 		a.Instants = append(a.Instants, i)
 		return nil
 	})
+	return first, last, err
 }
 
-// archiveRecords decodes the records of an archive file (of one block when only >= 0) as
-// JSON with the wanted fields. A block that is damaged ends the file's records; blocks
+// archiveRecords decodes the records of an archive file (of some blocks when block is not nil)
+// as JSON with the wanted fields. A block that is damaged ends the file's records; blocks
 // that the log format calls corrupt are passed over, as Hudi does.
-func (t *Timeline) archiveRecords(ctx context.Context, path string, only int, want func(string) bool, each func(block, record int, text []byte) error) error {
+func (t *Timeline) archiveRecords(ctx context.Context, path string, block func(int) bool, want func(string) bool, each func(block, record int, text []byte) error) error {
 	o, err := t.src.Open(ctx, path)
 	if err != nil {
 		return err
@@ -381,7 +422,7 @@ func (t *Timeline) archiveRecords(ctx context.Context, path string, only int, wa
 		if err != nil {
 			return err
 		}
-		if b.Type != logfile.AvroDataBlock || b.Corruption != nil || only >= 0 && b.Index != only {
+		if b.Type != logfile.AvroDataBlock || b.Corruption != nil || block != nil && !block(b.Index) {
 			continue
 		}
 		if b.Damage != nil {
@@ -422,7 +463,7 @@ func (t *Timeline) archiveRecords(ctx context.Context, path string, only int, wa
 func (t *Timeline) ArchivedMetadata(ctx context.Context, i *ArchivedInstant) (field string, text json.RawMessage, err error) {
 	found := errors.New("found")
 	var entry map[string]json.RawMessage
-	err = t.archiveRecords(ctx, i.File, i.block, nil, func(block, record int, text []byte) error {
+	err = t.archiveRecords(ctx, i.File, func(n int) bool { return n == i.block }, nil, func(block, record int, text []byte) error {
 		if record != i.record {
 			return nil
 		}

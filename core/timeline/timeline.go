@@ -58,12 +58,14 @@ type Timeline struct {
 	// instants when they are known.
 	completion map[string]string
 	archived   bool
+	// spans is what reading archive files of layouts 0 and 1 has told about their times.
+	spans *archiveSpans
 }
 
 // Load lists the timeline folder of a table. A folder that is absent gives an empty
 // timeline with a finding; only the storage's other errors are returned.
 func Load(ctx context.Context, src storage.Source, cfg *config.Config) (*Timeline, error) {
-	t := &Timeline{Layout: cfg.TimelineLayout, Version: cfg.Version, Dir: cfg.TimelinePath(), src: src, meta: cfg.MetaPath()}
+	t := &Timeline{Layout: cfg.TimelineLayout, Version: cfg.Version, Dir: cfg.TimelinePath(), src: src, meta: cfg.MetaPath(), spans: &archiveSpans{}}
 	l, err := src.List(ctx, t.Dir)
 	if storage.IsNotExist(err) {
 		t.finding("error", "No timeline", "The folder "+t.Dir+" is absent: the table has no instants that could be read. The copy may have left it out.", t.Dir)

@@ -31,11 +31,10 @@ import (
 
 // site serves files like a well-behaved server; before may answer in its place.
 type site struct {
-	files   map[string][]byte
-	etag    func(path string) string
-	hide    bool // dot names in listings
-	propOff bool // refuse PROPFIND
-	before  func(w http.ResponseWriter, r *http.Request, path string) bool
+	files  map[string][]byte
+	etag   func(path string) string
+	hide   bool // dot names in listings
+	before func(w http.ResponseWriter, r *http.Request, path string) bool
 
 	mu   sync.Mutex
 	seen []*http.Request
@@ -51,7 +50,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == "PROPFIND" {
-		http.Error(w, "no", 405)
+		http.Error(w, "no", http.StatusMethodNotAllowed)
 		return
 	}
 	if strings.HasSuffix(p, "/") || p == "" {
@@ -183,7 +182,7 @@ func TestConformance(t *testing.T) {
 				return false
 			}
 			if r.Method == "GET" {
-				http.Error(w, "no listing", 403)
+				http.Error(w, "no listing", http.StatusForbidden)
 				return true
 			}
 			if r.Header.Get("Depth") != "1" {
@@ -752,7 +751,7 @@ func TestRedirectCarriesNoReferer(t *testing.T) {
 	defer other.Close()
 	s := &site{}
 	s.before = func(w http.ResponseWriter, r *http.Request, p string) bool {
-		http.Redirect(w, r, other.URL+"/x", 307)
+		http.Redirect(w, r, other.URL+"/x", http.StatusTemporaryRedirect)
 		return true
 	}
 	srv := httptest.NewServer(s)

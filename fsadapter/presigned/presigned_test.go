@@ -28,7 +28,7 @@ func serve(t *testing.T, files map[string][]byte, sizes bool) (*Bundle, func(cod
 		p := strings.TrimPrefix(r.URL.Path, "/bucket/")
 		switch {
 		case r.URL.Query().Get("sig") != fmt.Sprint(len(p)), r.Method != "GET":
-			http.Error(w, "<Code>SignatureDoesNotMatch</Code>", 403)
+			http.Error(w, "<Code>SignatureDoesNotMatch</Code>", http.StatusForbidden)
 		case code != 0:
 			http.Error(w, body, code)
 		default:

@@ -3,7 +3,6 @@
 package upload
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -90,5 +89,3 @@ func commonTop(paths []string) string {
 	}
 	return top
 }
-
-var errGone = errors.New("the browser can no longer read the file: it was changed, moved or removed on the disk")

@@ -158,3 +158,5 @@ func (o *object) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 }
 
 func (o *object) Close() error { o.closed.Store(true); return nil }
+
+var errGone = errors.New("the browser can no longer read the file: it was changed, moved or removed on the disk")

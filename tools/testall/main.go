@@ -104,7 +104,7 @@ func runAll(ctx context.Context, chosen []step) int {
 	}
 	if len(all.skips) > 0 {
 		fmt.Println("\nskipped:")
-		for _, s := range all.skips {
+		for _, s := range grouped(all.skips) {
 			fmt.Println("  " + s)
 		}
 	}
@@ -121,6 +121,30 @@ func runAll(ctx context.Context, chosen []step) int {
 		return 1
 	}
 	return 0
+}
+
+// grouped says at once how many parts of one test were skipped for the same reason.
+func grouped(skips []string) []string {
+	var out []string
+	count := map[string]int{}
+	for _, s := range skips {
+		name, why, _ := strings.Cut(s, ": ")
+		if i := strings.LastIndex(name, " "); i >= 0 {
+			if test, _, sub := strings.Cut(name[i:], "/"); sub {
+				name = name[:i] + test + "/…"
+			}
+		}
+		s = strings.TrimSuffix(name+": "+why, ": ")
+		if count[s]++; count[s] == 1 {
+			out = append(out, s)
+		}
+	}
+	for i, s := range out {
+		if n := count[s]; n > 1 {
+			out[i] = fmt.Sprintf("%s (%d of these)", s, n)
+		}
+	}
+	return out
 }
 
 // results adds up. Its methods may be called from several goroutines.

@@ -106,3 +106,11 @@ func TestScriptsFail(t *testing.T) {
 		}
 	}
 }
+
+func TestGrouped(t *testing.T) {
+	got := grouped([]string{"m/a TestX/one: no", "m/a TestX/two: no", "m/a TestX/three: other", "m/b TestY: no", "gold: not here"})
+	want := []string{"m/a TestX/…: no (2 of these)", "m/a TestX/…: other", "m/b TestY: no", "gold: not here"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}

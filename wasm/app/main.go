@@ -5,6 +5,7 @@
 package main
 
 import (
+	"runtime/debug"
 	"syscall/js"
 
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
@@ -15,6 +16,9 @@ import (
 )
 
 func main() {
+	// The heap is small and collections are not cheap on the page's own thread.
+	debug.SetGCPercent(400)
+
 	w := client.NewWorker()
 	root := app.NewRoot(engine{w})
 	w.OnDeath = func(f *api.Fault, restarted bool) {

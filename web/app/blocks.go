@@ -19,10 +19,21 @@ type blocksView struct {
 	Rev  int
 
 	width   float64
+	seen    model.State
 	release []func()
 }
 
+// OnUpdate implements go-app's Updater: a block that was just chosen is brought into sight.
+func (v *blocksView) OnUpdate(ctx goapp.Context) {
+	st := v.Root.s.state
+	if (st.Log != v.seen.Log || st.Block != v.seen.Block) && st.Block > 0 {
+		showDetail(ctx, ".block-detail")
+	}
+	v.seen = st
+}
+
 func (v *blocksView) OnMount(ctx goapp.Context) {
+	v.seen = v.Root.s.state
 	v.release = append(v.release,
 		watchWidth("strips", func(w float64) {
 			if w != v.width {
@@ -217,7 +228,7 @@ func (v *blocksView) strips(b *api.Blocks) goapp.UI {
 		f := &b.Files[i]
 		y := yOf(i)
 		total = max(total, strip.Width+gutter)
-		name := f.File.Name
+		name := fitName(f.File.Name, width)
 		label := view.Svg("text").Attr("data-c", "strip-label").Attr("x", "1").Attr("y", view.Px(y-6)).Body(
 			view.Svg("title").Text(f.File.Path),
 			view.Svg("tspan").Attr("data-c", "mono").Text(name),
@@ -258,6 +269,23 @@ func (v *blocksView) strips(b *api.Blocks) goapp.UI {
 		}
 	}
 	return view.Div("strip-box", body...)
+}
+
+// fitName leaves the file id out of a log file's name where the whole name has no room:
+// the line above the strips has it.
+func fitName(name string, width float64) string {
+	const perRune, size = 7.0, 80.0
+	if float64(len(name))*perRune+size <= width {
+		return name
+	}
+	at := strings.Index(name, ".log.")
+	if at < 0 {
+		return name
+	}
+	if i := strings.LastIndexByte(name[:at], '_'); i > 0 {
+		return "…" + name[i:]
+	}
+	return name
 }
 
 // arcs draws a line from each rollback command to the blocks it names: out to the right of
@@ -324,7 +352,7 @@ func (v *blocksView) cell(f *api.LogFile, blk *api.Block, c model.StripBlock, y 
 	}
 	shapes = append(shapes,
 		view.Svg("text").Attr("data-c", "letter").Attr("x", view.Px(c.X+w/2)).Attr("y", view.Px(y+stripH/2+4.5)).Attr("text-anchor", "middle").Text(c.Kind.Letter))
-	if c.W > 150 && blk.Records >= 0 && (c.Kind.Class == "data" || c.Kind.Class == "delete" || c.Kind.Class == "parquet" || c.Kind.Class == "hfile" || c.Kind.Class == "cdc") {
+	if c.W > 150 && !c.Struck && blk.Records >= 0 && (c.Kind.Class == "data" || c.Kind.Class == "delete" || c.Kind.Class == "parquet" || c.Kind.Class == "hfile" || c.Kind.Class == "cdc") {
 		shapes = append(shapes, view.Svg("text").Attr("data-c", "cell-note").Attr("x", view.Px(c.X+7)).Attr("y", view.Px(y+stripH/2+4)).Text(model.Plural(blk.Records, "record")))
 	}
 	tab := "-1"

@@ -19,6 +19,19 @@ type filesView struct {
 
 	closed map[string]bool // partitions that are folded
 	more   map[string]int  // how many groups of a partition are drawn
+	seen   model.State
+}
+
+// OnMount implements go-app's Mounter.
+func (v *filesView) OnMount(goapp.Context) { v.seen = v.Root.s.state }
+
+// OnUpdate implements go-app's Updater: a slice that was just chosen is brought into sight.
+func (v *filesView) OnUpdate(ctx goapp.Context) {
+	st := v.Root.s.state
+	if (st.FileID != v.seen.FileID || st.Slice != v.seen.Slice) && st.FileID != "" {
+		showDetail(ctx, ".detail")
+	}
+	v.seen = st
 }
 
 const groupsAtFirst = 60

@@ -100,7 +100,9 @@ func (r *Root) OnNav(ctx goapp.Context) {
 		r.tellStripped(removed)
 		r.replace(ctx, st)
 	}
-	r.s.apply(st)
+	if st != r.s.state {
+		r.s.apply(st)
+	}
 	r.title()
 }
 
@@ -131,9 +133,17 @@ func address(st model.State) *url.URL {
 	return &c
 }
 
+// navigate goes to a state at once, so that the next key finds it, and adds it to the
+// browser's history.
 func (r *Root) navigate(st model.State) {
-	if r.ctx != nil {
-		r.ctx.NavigateTo(address(st))
+	if st == r.s.state {
+		return
+	}
+	r.s.apply(st)
+	r.title()
+	if goapp.IsClient {
+		// go-app's own way, which keeps its idea of the present address right.
+		goapp.Window().Call("goappNav", address(st).String())
 	}
 }
 

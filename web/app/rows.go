@@ -262,7 +262,7 @@ func (v *rowsView) columns() {
 	}
 }
 
-// attach listens to the grid element: scrolling and keys must not redraw the whole page.
+// attach listens to the grid element: scrolling must not redraw the whole page.
 func (v *rowsView) attach() {
 	el := goapp.Window().GetElementByID("grid")
 	if !el.Truthy() {
@@ -280,7 +280,6 @@ func (v *rowsView) attach() {
 	obs.Call("observe", el)
 	v.release = append(v.release,
 		view.Listen(el, "scroll", true, func(goapp.Value) { v.moved() }),
-		view.Listen(el, "keydown", false, v.key),
 		func() { obs.Call("disconnect"); resize.Release() },
 	)
 	v.Update()
@@ -326,6 +325,9 @@ func (v *rowsView) rowCount() int64 {
 
 // fetch asks for the pages in sight and stops those that are not any more.
 func (v *rowsView) fetch() {
+	if v.first == nil {
+		return // the first page is on its way; until it is there nothing is known of the others
+	}
 	pages := model.Pages(v.window(), rowsPage)
 	in := map[int64]bool{}
 	for _, n := range pages {
@@ -353,7 +355,7 @@ func (v *rowsView) row(i int64) (cells []model.CellText, p *rowPage) {
 	return p.cells[i%rowsPage], p
 }
 
-func (v *rowsView) key(e goapp.Value) {
+func (v *rowsView) key(_ goapp.Context, e goapp.Event) {
 	if e.Get("metaKey").Truthy() || e.Get("altKey").Truthy() || len(v.shown) == 0 || v.total == 0 {
 		return
 	}
@@ -424,16 +426,16 @@ func (v *rowsView) click(_ goapp.Context, e goapp.Event) {
 	if !ok {
 		return
 	}
-	c, ok := view.Closest(e, "[data-col]", "col")
-	if !ok {
+	el := e.Get("target").Call("closest", "[role=gridcell][aria-colindex]")
+	if !el.Truthy() {
 		return
 	}
 	ri, err1 := strconv.ParseInt(r, 10, 64)
-	ci, err2 := strconv.Atoi(c)
-	if err1 != nil || err2 != nil {
+	ci, err2 := strconv.Atoi(el.Call("getAttribute", "aria-colindex").String())
+	if err1 != nil || err2 != nil || ci < 2 {
 		return
 	}
-	v.curRow, v.curCol, v.inspect = ri, ci, true
+	v.curRow, v.curCol, v.inspect = ri, ci-2, true
 }
 
 func (v *rowsView) Render() goapp.UI {
@@ -537,15 +539,17 @@ func (v *rowsView) drawGrid() goapp.UI {
 	for _, w := range v.widths {
 		full += w
 	}
-	px := make([]string, len(v.widths))
-	for i, w := range v.widths {
-		px[i] = view.Px(w) + "px"
+	// The widths of the columns drawn are told once, by the element around all rows: every
+	// attribute of a cell costs a call into the browser.
+	var cols strings.Builder
+	cols.WriteString(view.Px(numberW) + "px " + view.Px(before) + "px")
+	for i := first; i < end; i++ {
+		cols.WriteString(" " + view.Px(v.widths[i]) + "px")
 	}
-	spacer := func(w float64) goapp.UI {
-		return goapp.Div().Class("gap").Role("presentation").Style("width", view.Px(w)+"px")
-	}
+	cols.WriteString(" " + view.Px(after) + "px")
+	spacer := func() goapp.UI { return goapp.Div() }
 
-	head := []goapp.UI{goapp.Div().Class("rownum corner").Role("columnheader").Aria("label", "Row number").Text("#"), spacer(before)}
+	head := []goapp.UI{goapp.Div().Class("rownum corner").Role("columnheader").Aria("label", "Row number").Text("#"), spacer()}
 	for i := first; i < end; i++ {
 		c := v.first.Columns[v.shown[i]]
 		class := "hcell"
@@ -555,10 +559,9 @@ func (v *rowsView) drawGrid() goapp.UI {
 		if c.Meta {
 			class += " meta"
 		}
-		head = append(head, goapp.Div().Class(class).Role("columnheader").Aria("colindex", i+2).Style("width", px[i]).Title(c.Name+"\n"+c.Type).Body(
+		head = append(head, goapp.Div().Class(class).Role("columnheader").Aria("colindex", i+2).Title(c.Name+"\n"+c.Type).Body(
 			view.Span("hname", c.Name), view.Span("htype", c.Type)))
 	}
-	head = append(head, spacer(after))
 
 	rows := make([]goapp.UI, 0, v.win.Count)
 	active := ""
@@ -571,7 +574,7 @@ func (v *rowsView) drawGrid() goapp.UI {
 		}
 		number := strconv.FormatInt(i+1, 10)
 		out := make([]goapp.UI, 0, end-first+3)
-		out = append(out, goapp.Div().Class("rownum num").Role("rowheader").Text(number), spacer(before))
+		out = append(out, goapp.Div().Class("rownum num").Role("rowheader").Text(number), spacer())
 		switch {
 		case cells != nil:
 			for j := first; j < end; j++ {
@@ -580,11 +583,11 @@ func (v *rowsView) drawGrid() goapp.UI {
 				if col < len(cells) {
 					c = cells[col]
 				}
-				cl := "gcell " + cellClass(c.Kind)
+				cl := cellClass(c.Kind)
 				if v.first.Columns[col].Meta {
 					cl += " meta"
 				}
-				cell := goapp.Div().Role("gridcell").Aria("colindex", j+2).Style("width", px[j]).DataSet("col", j).Text(c.Text)
+				cell := goapp.Div().Role("gridcell").Aria("colindex", j+2).Text(c.Text)
 				if i == v.curRow && j == v.curCol {
 					cl += " current"
 					if v.inspect {
@@ -603,7 +606,6 @@ func (v *rowsView) drawGrid() goapp.UI {
 		default:
 			out = append(out, goapp.Div().Class("gcell waiting").Role("gridcell").Body(view.Div("bone")))
 		}
-		out = append(out, spacer(after))
 		rows = append(rows, goapp.Div().Class(class).Role("row").Aria("rowindex", strconv.FormatInt(i+2, 10)).DataSet("r", strconv.FormatInt(i, 10)).Body(out...))
 	}
 	count := int64(-1)
@@ -615,8 +617,8 @@ func (v *rowsView) drawGrid() goapp.UI {
 	if active != "" {
 		g = g.Aria("activedescendant", active)
 	}
-	return g.OnClick(v.click).Body(
-		goapp.Div().Class("grid-all").Role("presentation").Style("height", view.Px(v.win.Height+headH)+"px").Style("width", view.Px(full)+"px").Body(
+	return g.OnClick(v.click).OnKeyDown(v.key).Body(
+		goapp.Div().Class("grid-all").Role("presentation").Style("height", view.Px(v.win.Height+headH)+"px").Style("width", view.Px(full)+"px").Style("--cols", cols.String()).Body(
 			goapp.Div().Class("grid-head").Role("row").Aria("rowindex", 1).Body(head...),
 			goapp.Div().Class("grid-rows").Role("rowgroup").Style("transform", "translateY("+view.Px(v.win.Top)+"px)").Body(rows...),
 		))
@@ -668,10 +670,11 @@ func (v *rowsView) inspector() goapp.UI {
 	}
 	return goapp.Aside().Class("inspector").Aria("label", "The chosen value").Body(
 		view.Div("detail-head", goapp.H2().Class("mono").Text(c.Name), view.Div("detail-tools",
-			&view.CopyButton{Label: "Copy the value", Text: copyText(raw, cell)},
-			&view.CopyButton{Label: "Copy the row as JSON", Text: string(rowJSON)},
 			view.IconButton(view.IconClose, "Close (Esc)", func(goapp.Context, goapp.Event) { v.inspect = false }))),
 		value,
+		view.Div("actions",
+			&view.CopyButton{Label: "Copy value", Text: copyText(raw, cell), Wide: true},
+			&view.CopyButton{Label: "Copy row", Text: string(rowJSON), Wide: true}),
 		view.Facts("", facts...),
 	)
 }

@@ -19,12 +19,23 @@ type timelineView struct {
 	Rev  int
 
 	width   float64
+	seen    model.State
 	raw     map[string]bool // files whose raw text is shown
 	open    map[string]bool // partitions whose files are shown
 	release func()
 }
 
+// OnUpdate implements go-app's Updater: an instant that was just chosen is brought into sight.
+func (v *timelineView) OnUpdate(ctx goapp.Context) {
+	st := v.Root.s.state
+	if st.Instant != v.seen.Instant && st.Instant != "" {
+		showDetail(ctx, ".detail")
+	}
+	v.seen = st
+}
+
 func (v *timelineView) OnMount(ctx goapp.Context) {
+	v.seen = v.Root.s.state
 	v.release = watchWidth("gantt", func(w float64) {
 		if w != v.width {
 			v.width = w
@@ -37,6 +48,22 @@ func (v *timelineView) OnDismount() {
 	if v.release != nil {
 		v.release()
 	}
+}
+
+// showDetail scrolls to the part that tells about what was just chosen, where the page is
+// narrow and the part lies out of sight.
+func showDetail(ctx goapp.Context, selector string) {
+	ctx.Defer(func(goapp.Context) {
+		el := goapp.Window().Get("document").Call("querySelector", selector)
+		if !el.Truthy() {
+			return
+		}
+		top := el.Call("getBoundingClientRect").Get("top").Float()
+		height := goapp.Window().Get("innerHeight").Float()
+		if top < 0 || top > height-120 {
+			el.Call("scrollIntoView", map[string]any{"block": "start"})
+		}
+	})
 }
 
 // watchWidth tells the width of an element now and whenever it changes.

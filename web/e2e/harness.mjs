@@ -88,7 +88,7 @@ export const tab = (p, name) => p.click(`.tab:has-text("${name}")`);
 
 // readGrid scrolls through the grid and returns every row as {column: text}, nulls as null.
 export async function readGrid(p) {
-  await p.waitForSelector("#grid [data-col]", { timeout: 60000 });
+  await p.waitForSelector("#grid [role=gridcell][aria-colindex]", { timeout: 60000 });
   return p.evaluate(async () => {
     const grid = document.getElementById("grid");
     const rest = () => new Promise((done) => setTimeout(done, 250));
@@ -104,7 +104,7 @@ export async function readGrid(p) {
         for (const h of grid.querySelectorAll("[role=columnheader][aria-colindex]")) {
           names[h.getAttribute("aria-colindex")] = h.querySelector(".hname").textContent;
         }
-        for (const c of grid.querySelectorAll("[data-col]")) {
+        for (const c of grid.querySelectorAll("[role=gridcell][aria-colindex]")) {
           const r = Number(c.closest("[data-r]").dataset.r);
           if (!rows.has(r)) rows.set(r, {});
           rows.get(r)[c.getAttribute("aria-colindex")] = c.classList.contains("j-null") ? null : c.textContent;
@@ -123,7 +123,7 @@ export async function readGrid(p) {
 export function goldRows(name) {
   const text = fs.readFileSync(path.join(gold, name, "snapshot.jsonl"), "utf8");
   // Numbers are compared as they are written: JSON.parse would round long ones.
-  return text.trim().split("\n").filter(Boolean).map((line) => JSON.parse(line.replace(/([:[,]\s*)(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?=\s*[,}\]])/g, '$1"\u0001$2"')));
+  return text.trim().split("\n").filter(Boolean).map((line) => JSON.parse(line.replace(/([:[,]\s*)(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?=\s*[,}\]])/g, '$1"\\u0001$2"')));
 }
 
 // cell is the text that the grid must show for a value of the gold.

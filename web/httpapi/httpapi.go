@@ -63,19 +63,24 @@ type Options struct {
 // requests are the operations offered over HTTP with their request types. "close"
 // is not: what is held for a table is shared by all clients.
 var requests = map[api.Op]reflect.Type{
-	api.OpOverview:   reflect.TypeFor[api.OverviewRequest](),
-	api.OpTimeline:   reflect.TypeFor[api.TimelineRequest](),
-	api.OpInstant:    reflect.TypeFor[api.InstantRequest](),
-	api.OpCommits:    reflect.TypeFor[api.CommitsRequest](),
-	api.OpPartitions: reflect.TypeFor[api.PartitionsRequest](),
-	api.OpFiles:      reflect.TypeFor[api.FilesRequest](),
-	api.OpSlices:     reflect.TypeFor[api.SlicesRequest](),
-	api.OpBlocks:     reflect.TypeFor[api.BlocksRequest](),
-	api.OpBlock:      reflect.TypeFor[api.BlockRequest](),
-	api.OpBytes:      reflect.TypeFor[api.BytesRequest](),
-	api.OpRows:       reflect.TypeFor[api.RowsRequest](),
-	api.OpSchema:     reflect.TypeFor[api.SchemaRequest](),
-	api.OpConfig:     reflect.TypeFor[api.ConfigRequest](),
+	api.OpOverview:     reflect.TypeFor[api.OverviewRequest](),
+	api.OpTimeline:     reflect.TypeFor[api.TimelineRequest](),
+	api.OpInstant:      reflect.TypeFor[api.InstantRequest](),
+	api.OpCommits:      reflect.TypeFor[api.CommitsRequest](),
+	api.OpPartitions:   reflect.TypeFor[api.PartitionsRequest](),
+	api.OpFiles:        reflect.TypeFor[api.FilesRequest](),
+	api.OpSlices:       reflect.TypeFor[api.SlicesRequest](),
+	api.OpBlocks:       reflect.TypeFor[api.BlocksRequest](),
+	api.OpBlock:        reflect.TypeFor[api.BlockRequest](),
+	api.OpBytes:        reflect.TypeFor[api.BytesRequest](),
+	api.OpRows:         reflect.TypeFor[api.RowsRequest](),
+	api.OpSchema:       reflect.TypeFor[api.SchemaRequest](),
+	api.OpConfig:       reflect.TypeFor[api.ConfigRequest](),
+	api.OpMetadata:     reflect.TypeFor[api.MetadataRequest](),
+	api.OpRelations:    reflect.TypeFor[api.RelationsRequest](),
+	api.OpHealth:       reflect.TypeFor[api.HealthRequest](),
+	api.OpCompare:      reflect.TypeFor[api.CompareRequest](),
+	api.OpHousekeeping: reflect.TypeFor[api.HousekeepingRequest](),
 }
 
 // New returns a handler of /api/OP for a service.

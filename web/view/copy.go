@@ -12,6 +12,8 @@ type CopyButton struct {
 
 	// Text is what is copied; Label names it ("Copy the link").
 	Text, Label string
+	// Wide shows the label beside the icon.
+	Wide bool
 
 	done bool
 }
@@ -21,6 +23,9 @@ func (c *CopyButton) Render() app.UI {
 	icon, label := IconCopy, c.Label
 	if c.done {
 		icon, label = IconCheck, "Copied"
+	}
+	if c.Wide {
+		return app.Button().Type("button").Class("button small copy").Body(icon.UI(), app.Text(label)).OnClick(c.copy)
 	}
 	return app.Button().Type("button").Class("icon-button copy").Title(label).Aria("label", label).Body(icon.UI()).OnClick(c.copy)
 }

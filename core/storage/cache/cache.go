@@ -653,7 +653,8 @@ func (s *Source) load(ctx context.Context, f *file, first, last int64) (*run, er
 		}
 		return nil, s.failed(f, err)
 	}
-	size, known := f.size, true
+	var size int64
+	known := true
 	if k, ok := o.(storage.KnownSizer); ok {
 		size, known = k.KnownSize()
 	} else if size, err = o.Size(ctx); err != nil {

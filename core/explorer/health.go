@@ -1,0 +1,241 @@
+package explorer
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"hudiscope/core/api"
+	"hudiscope/core/filegroup"
+	"hudiscope/core/health"
+	"hudiscope/core/instants"
+	"hudiscope/core/metatable"
+	"hudiscope/core/table"
+	"hudiscope/core/timeline"
+)
+
+// maxHealthCommits bounds the commits whose metadata a health request reads.
+const maxHealthCommits = 5000
+
+// Health checks a table.
+func (s *Service) Health(ctx context.Context, req api.HealthRequest) (*api.Health, error) {
+	h, err := s.ready(ctx, req.Table)
+	if err != nil {
+		return nil, err
+	}
+	in, err := h.healthInput(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if len(req.Checks) == 0 || slices.Contains(req.Checks, "metadata-table") {
+		if err := s.metadataHealth(ctx, h, in); err != nil {
+			return nil, err
+		}
+	}
+	deep := req.Deep
+	for _, id := range req.Checks {
+		deep = deep || id == "duplicate-keys"
+	}
+	if deep {
+		in.Keys = func(ctx context.Context, yield func(health.KeyAt) bool) error { return h.keys(ctx, s.opts, yield) }
+	}
+	return health.Run(ctx, in, req.Checks, deep, func(check string) {
+		h.progress(ctx, api.Progress{Phase: "Checking: " + check})
+	})
+}
+
+// metadataHealth compares the metadata table's listing with the storage's.
+func (s *Service) metadataHealth(ctx context.Context, h *handle, in *health.Input) error {
+	if !slices.Contains(h.table.Config.MetadataPartitions(), string(metatable.Files)) {
+		in.MetadataNote = "The table has no metadata table that lists files."
+		return nil
+	}
+	if !in.View.Complete {
+		in.MetadataNote = "The listing of the storage is not complete, so there is nothing to compare with."
+		return nil
+	}
+	m, err := s.metadataTable(ctx, h)
+	var l *filegroup.Listing
+	if err == nil {
+		h.progress(ctx, api.Progress{Phase: "Reading the metadata table"})
+		l, err = m.Listing(ctx, nil)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		in.Metadata = []api.HealthFinding{{Level: "error", Title: "The metadata table can't be read", Detail: ToFault(err).Error(), Count: 1,
+			Evidence: []api.HealthEvidence{{Text: ToFault(err).Message, File: ToFault(err).File}}, Link: api.HealthLink{View: "metadata"},
+			Hudi: "Queries that list files by it fail; with hoodie.metadata.enable=false they list the storage."}}
+		return nil
+	}
+	in.Metadata = health.Metadata(metatable.Compare(in.View, l))
+	return nil
+}
+
+// healthInput reads what the checks look at.
+func (h *handle) healthInput(ctx context.Context, req api.HealthRequest) (*health.Input, error) {
+	v, err := h.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tl := v.Timeline
+	in := &health.Input{Config: h.table.Config, Timeline: tl, View: v, All: true, Now: req.Now, Limits: req.Thresholds, Markers: map[string]int{}}
+	if in.Now == "" {
+		in.Now = timeline.FormatTime(time.Now())
+	}
+	commits := tl.Commits().Completed().Instants
+	if len(commits) > maxHealthCommits {
+		commits, in.All = commits[len(commits)-maxHealthCommits:], false
+	}
+	in.Commits = make([]health.Commit, len(commits))
+	var mu sync.Mutex
+	done := 0
+	step := func(phase string, n int, unit string) {
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		h.progress(ctx, api.Progress{Phase: phase, Done: int64(done), Total: int64(n), Unit: unit})
+	}
+	err = each(ctx, len(commits), func(ctx context.Context, i int) error {
+		c := &in.Commits[i]
+		c.Instant = commits[i]
+		c.Meta, c.Err = tl.CommitMetadata(ctx, &commits[i])
+		if c.Err != nil {
+			c.Meta = nil
+			if !tolerable(c.Err) {
+				return c.Err
+			}
+		}
+		step("Reading commit metadata", len(commits), "commits")
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	in.Services, err = h.healthServices(ctx, tl, step)
+	if err != nil {
+		return nil, err
+	}
+	in.Heartbeats = h.heartbeats(ctx)
+	for i := range tl.Instants {
+		if x := &tl.Instants[i]; !x.IsCompleted() {
+			if n := h.markers(ctx, x.Requested); n > 0 {
+				in.Markers[x.Requested] = n
+			}
+		}
+	}
+	if in.Unmarked, err = h.unmarked(ctx, v, in.Commits); err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+// healthServices reads the files of pending instants and of completed rollbacks, restores, cleans
+// and savepoints.
+func (h *handle) healthServices(ctx context.Context, tl *timeline.Timeline, step func(string, int, string)) ([]health.Service, error) {
+	var list []*timeline.Instant
+	for i := range tl.Instants {
+		x := &tl.Instants[i]
+		switch {
+		case !x.IsCompleted(), x.Action == timeline.Rollback, x.Action == timeline.Restore, x.Action == timeline.Clean, x.Action == timeline.Savepoint:
+			list = append(list, x)
+		}
+	}
+	if len(list) > maxHealthCommits {
+		list = list[len(list)-maxHealthCommits:]
+	}
+	out := make([]health.Service, len(list))
+	err := each(ctx, len(list), func(ctx context.Context, i int) error {
+		in, errs, err := inputOf(ctx, tl, list[i])
+		if err != nil {
+			return err
+		}
+		out[i] = health.Service{Instant: *list[i], Work: instants.Describe(in), Errs: errs}
+		step("Reading what table services did", len(list), "instants")
+		return nil
+	})
+	return out, err
+}
+
+// maxUnmarked bounds the directories that are listed in search of partitions without a marker.
+const maxUnmarked = 200
+
+// unmarked lists the directories of partitions that commits wrote to and the view lacks.
+func (h *handle) unmarked(ctx context.Context, v *filegroup.View, commits []health.Commit) ([]health.Unmarked, error) {
+	wrote := map[string]string{}
+	for i := range commits {
+		if commits[i].Meta == nil {
+			continue
+		}
+		for _, p := range commits[i].Meta.Partitions {
+			if v.Partition(p.Partition) == nil {
+				wrote[p.Partition] = commits[i].Instant.Requested
+			}
+		}
+	}
+	if len(wrote) == 0 {
+		return nil, nil
+	}
+	var parts []string
+	for p := range wrote {
+		parts = append(parts, p)
+	}
+	sort.Strings(parts)
+	parts = parts[:min(len(parts), maxUnmarked)]
+	l, err := filegroup.List(ctx, h.src, h.table.Config, parts, filegroup.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	var out []health.Unmarked
+	for _, p := range parts {
+		u := health.Unmarked{Partition: p, Commit: wrote[p]}
+		for _, e := range l.Files[p] {
+			if strings.HasPrefix(e.Name, filegroup.PartitionMarker) {
+				u.Files = 0
+				break
+			}
+			u.Files++
+			u.Bytes += max(e.Size, 0)
+		}
+		if u.Files > 0 {
+			out = append(out, u)
+		}
+	}
+	return out, nil
+}
+
+// keys reads the record keys of the latest slices, and no other column that is not needed to merge.
+func (h *handle) keys(ctx context.Context, o Options, yield func(health.KeyAt) bool) error {
+	plan, err := h.table.Plan(ctx, table.Query{Type: table.Snapshot}, nil)
+	if err != nil {
+		return err
+	}
+	k := keyColumns(h.table)
+	if k == nil {
+		return unsupported("The table has neither meta fields nor record key fields: its records have no keys.", "")
+	}
+	plan.Want = k.want
+	n := int64(0)
+	for i := range plan.Slices {
+		sl := &plan.Slices[i]
+		for row, err := range plan.Rows(ctx, *sl, table.ReadOptions{LogBytes: o.LogBytes}, nil) {
+			if err != nil {
+				return err
+			}
+			if !yield(health.KeyAt{Partition: sl.Partition, FileID: sl.FileID, BaseInstant: sl.BaseInstant, Key: k.of(row.Batch, row.Index)}) {
+				return nil
+			}
+			if n++; n%1024 == 0 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				h.progress(ctx, api.Progress{Phase: "Reading record keys", Done: n, Unit: "keys"})
+			}
+		}
+	}
+	return nil
+}
