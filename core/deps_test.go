@@ -28,6 +28,7 @@ var graph = []struct{ pkg, imports string }{
 	{"core/storage", ""},
 	{"core/release", ""},
 	{"core/api", ""},
+	{"core/spill", ""},
 
 	// Storage helpers.
 	{"core/storage/flight", ""},
@@ -52,12 +53,13 @@ var graph = []struct{ pkg, imports string }{
 	{"core/filegroup", "core/commitmeta core/config core/corrupt core/logfile core/storage core/timeline"},
 	{"core/logscan", "core/column core/corrupt core/logfile core/release core/schema core/storage core/timeline"},
 	{"core/merge", "core/column core/config core/corrupt core/release core/schema"},
-	{"core/groupreader", "core/avro core/basefile core/column core/config core/corrupt core/filegroup core/hfile core/logfile core/logscan core/merge core/release core/schema core/storage core/timeline"},
+	{"core/groupreader", "core/avro core/basefile core/column core/config core/corrupt core/filegroup core/hfile core/logfile core/logscan core/merge core/release core/schema core/spill core/storage core/timeline"},
 	{"core/metatable", "core/avro core/bloom core/column core/commitmeta core/config core/corrupt core/filegroup core/hfile core/logfile core/logscan core/schema core/storage core/timeline"},
-	{"core/table", "core/avro core/basefile core/column core/commitmeta core/config core/corrupt core/filegroup core/groupreader core/logfile core/logscan core/merge core/metatable core/release core/schema core/storage/ core/timeline"},
+	{"core/table", "core/avro core/basefile core/column core/commitmeta core/config core/corrupt core/filegroup core/groupreader core/logfile core/logscan core/merge core/metatable core/release core/schema core/spill core/storage/ core/timeline"},
 	{"core/instants", "core/api core/commitmeta core/corrupt core/timeline"},
 	{"core/health", "core/api core/commitmeta core/config core/filegroup core/instants core/logfile core/timeline"},
 	{"core/compare", "core/api core/column core/commitmeta core/corrupt core/filegroup core/groupreader core/schema core/storage core/table core/timeline"},
+	{"core/history", "core/api core/bloom core/column core/corrupt core/filegroup core/groupreader core/logfile core/logscan core/merge core/metatable core/schema core/storage core/table"},
 	{"core/explorer", "core/"},
 
 	// For tests only.
@@ -76,6 +78,7 @@ var graph = []struct{ pkg, imports string }{
 	{"fsadapter/httprange", "core/storage/ fsadapter/basepath fsadapter/httprange/listing fsadapter/internal/jswait"},
 	{"fsadapter/presigned", "core/storage/ fsadapter/basepath fsadapter/httprange fsadapter/httprange/listing"},
 	{"fsadapter", "core/storage/ fsadapter/"},
+	{"fsadapter/idbspill", "core/spill fsadapter/internal/jswait"},
 	{"fsadapter/upload", "core/storage/ fsadapter fsadapter/basepath fsadapter/internal/jswait fsadapter/single fsadapter/zipfs"},
 
 	// The page: the service's requests and answers, and nothing of core behind them.
@@ -91,10 +94,10 @@ var graph = []struct{ pkg, imports string }{
 
 	// Programs.
 	{"wasm/app", "core/api web/app web/client web/model web/view github.com/maxence-charriere/go-app/v9/"},
-	{"wasm/engine", "core/api core/explorer core/storage/ fsadapter/"},
+	{"wasm/engine", "core/api core/explorer core/spill core/storage/ fsadapter/"},
 	{"wasm/edge/guard", "core/api fsadapter/httprange"},
 	{"wasm/edge", "core/api core/explorer core/storage/ fsadapter/ wasm/edge/guard web/httpapi github.com/syumai/workers/"},
-	{"cmd/hudiscope", "core/api core/explorer core/storage/ fsadapter/ web/httpapi/"},
+	{"cmd/hudiscope", "core/api core/explorer core/spill core/storage/ fsadapter/ web/httpapi/"},
 	{"tools/trim", ""},
 	{"tools/trim/checksum", "github.com/parquet-go/parquet-go/"},
 	{"tools/dist", ""},

@@ -50,6 +50,9 @@ type flags struct {
 	addr    string
 	cors    string
 	prefix  string
+	memory  byteSize
+	// byPrefix, everywhere and records are of history and scan.
+	byPrefix, everywhere, records bool
 
 	services serviceFlags
 }
@@ -79,6 +82,8 @@ var commands = []command{
 	{"blocks", "blocks TABLE [LOGFILE]", "list every block of every log file", runBlocks},
 	{"schema", "schema TABLE", "print the table schema (Avro)", runSchema},
 	{"rows", "rows TABLE", "print the rows a query reads", runRows},
+	{"history", "history TABLE KEY", "print every version of a record, in merge order, and why it won or lost", runHistory},
+	{"scan", "scan TABLE [PARTITION FILEID [BASE_INSTANT] | LOGFILE]", "print the scan of a slice's log files, step by step", runScan},
 	{"health", "health TABLE", "check the table; exit status 3 with warnings, 4 with errors", runHealth},
 	{"compare", "compare TABLE A B", "tell how schema, files and rows changed from instant A to B", runCompare},
 	{"relations", "relations TABLE", "list which instants act on which (rollbacks, cleans, compactions)", runRelations},
@@ -122,7 +127,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	env := &environment{stdout: stdout, stderr: stderr, flags: flags{options: optionMap{}}}
-	env.svc = explorer.New(fsadapter.Open, explorer.Options{})
 	fs := flag.NewFlagSet(cmd.name, flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	fs.Usage = func() {
@@ -133,9 +137,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs.StringVar(&env.flags.format, "format", "", "rows: jsonl, csv or table (default table)")
 	fs.StringVar(&env.flags.hudi, "hudi", "", "read by the rules of this Hudi `release` (default: the right answer)")
 	fs.Var(env.flags.options, "o", "an engine's read option, `KEY=VALUE`; repeatable")
+	env.flags.memory = 512 << 20
+	fs.Var(&env.flags.memory, "memory", "merge a file slice's log records in memory of this `size`, such as 64MiB; what does not fit goes to a temporary file")
 	fs.Int64Var(&env.flags.limit, "limit", 0, "rows: print at most this many (0 = all)")
 	if cmd.name == "metadata" {
 		fs.StringVar(&env.flags.prefix, "prefix", "", "only records of the PARTITION whose key begins with this `text`")
+	}
+	if cmd.name == "history" {
+		fs.BoolVar(&env.flags.byPrefix, "prefix", false, "KEY is the beginning of record keys; --limit is how many (default 20)")
+		fs.BoolVar(&env.flags.everywhere, "everywhere", false, "search every file group, also where the record index names one")
+	}
+	if cmd.name == "scan" {
+		fs.BoolVar(&env.flags.records, "records", false, "print the merge of every record too; --limit bounds the steps (default 2000)")
 	}
 	if cmd.name == "serve" {
 		fs.StringVar(&env.flags.addr, "addr", "localhost:8080", "listen on this `address`")
@@ -150,6 +163,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return exitUsage
 	}
+	env.svc = explorer.New(fsadapter.Open, env.flags.budgets())
 	if err := cmd.run(ctx, env, rest); err != nil {
 		var status exitStatus
 		if errors.As(err, &status) {
@@ -193,7 +207,7 @@ func usage(w io.Writer) {
 	for _, c := range commands {
 		fmt.Fprintf(w, "  %-22s %s\n", c.usage, c.about)
 	}
-	fmt.Fprint(w, "\nflags: --json, --format jsonl|csv|table, --hudi RELEASE, -o KEY=VALUE, --limit N\n")
+	fmt.Fprint(w, "\nflags: --json, --format jsonl|csv|table, --hudi RELEASE, -o KEY=VALUE, --limit N, --memory SIZE\n")
 }
 
 // table returns the table argument of a request, and checks the count of arguments.

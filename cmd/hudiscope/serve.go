@@ -55,7 +55,7 @@ func runServe(ctx context.Context, e *environment, args []string) error {
 	cfg := server.Config{Page: page, Tables: &tables, Fault: explorer.ToFault,
 		Service: explorer.New(func(ctx context.Context, location string) (storage.Source, error) {
 			return tables.Resolve(ctx, location)
-		}, explorer.Options{})}
+		}, e.flags.budgets())}
 	if host, _, err := net.SplitHostPort(e.flags.addr); err == nil {
 		if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
 			cfg.Hosts = server.LoopbackHosts

@@ -57,7 +57,8 @@ type Fault struct {
 	// Message says what is wrong, in one sentence.
 	Message string `json:"message"`
 	// Kind is "not a table", "not found", "empty", "corrupt", "unreachable", "forbidden",
-	// "unsupported", "invalid request", "cancelled", "limit", "internal" or another short name.
+	// "unsupported", "needs part" (Part names a part of the program that is loaded on demand: "orc"),
+	// "invalid request", "cancelled", "limit", "internal" or another short name.
 	Kind string `json:"kind"`
 	// File and Offset say where (Offset -1: the whole file); Part names the field.
 	File   string `json:"file,omitempty"`
@@ -461,6 +462,8 @@ type BlockDetail struct {
 	Total   int64          `json:"total"`
 	// Keys of the records, null where a record has none.
 	Keys []*string `json:"keys,omitempty"`
+	// DeleteFlags tells which of Records flag themselves as deleted; absent when none of them does.
+	DeleteFlags []bool `json:"delete_flags,omitempty"`
 	// Positions of the records in the base file (RECORD_POSITIONS), if the header has them.
 	Positions []uint64 `json:"positions,omitempty"`
 	// Fault says why the content could not be decoded.
@@ -546,6 +549,35 @@ type SchemaAnswer struct {
 	Avro    json.RawMessage `json:"avro"`
 	From    string          `json:"from"`
 	Columns []Column        `json:"columns"`
+	// Sources are the places where a schema was looked for, the strongest first.
+	Sources []SchemaSource `json:"sources"`
+	// History is the schema history of a table whose columns were renamed, dropped, moved or changed,
+	// oldest first; HistoryFile is where it was read.
+	History     []SchemaVersion `json:"history,omitempty"`
+	HistoryFile string          `json:"history_file,omitempty"`
+}
+
+// SchemaSource is a place where a table schema may be.
+type SchemaSource struct {
+	Place string `json:"place"`
+	// Found tells whether there is one, Used whether it won.
+	Found bool   `json:"found"`
+	Used  bool   `json:"used"`
+	Note  string `json:"note,omitempty"`
+}
+
+// SchemaVersion is one schema of a history.
+type SchemaVersion struct {
+	// Instant made it; "0" for the schema before the first change.
+	Instant string         `json:"instant"`
+	Columns []NumberedName `json:"columns"`
+}
+
+// NumberedName is a column of a history with its number, which stays with it; nested ones have dotted names.
+type NumberedName struct {
+	ID   int    `json:"id"`
+	Name string `json:"name"`
+	Type string `json:"type"`
 }
 
 // ConfigRequest asks for hoodie.properties.

@@ -21,6 +21,10 @@ type HistoryRequest struct {
 	AsOf string `json:"as_of,omitempty"`
 	// Limit bounds the number of keys of a prefix; 0 means 20.
 	Limit int `json:"limit,omitempty"`
+	// Everywhere looks into every file group, also where the metadata table's record index names one.
+	Everywhere bool `json:"everywhere,omitempty"`
+	// Options are the engines' own, as in RowsRequest: a merge fallback, as.of.instant.
+	Options map[string]string `json:"options,omitempty"`
 }
 
 // History is the answer: keys in order, each with the places it was found.
@@ -33,6 +37,22 @@ type History struct {
 	Rules    string    `json:"rules"`
 	Merge    Merge     `json:"merge"`
 	Findings []Finding `json:"findings,omitempty"`
+	// Searched says what the answer rests on.
+	Searched Searched `json:"searched"`
+}
+
+// Searched counts what was looked into for a history.
+type Searched struct {
+	// FileGroups were searched, of AllFileGroups that the request allows.
+	FileGroups    int `json:"file_groups"`
+	AllFileGroups int `json:"all_file_groups"`
+	// Files are base and log files. BaseSkipped base files were passed over by their footer (key range
+	// and bloom filter), of BaseScanned the key column was read.
+	Files       int `json:"files"`
+	BaseSkipped int `json:"base_skipped"`
+	BaseScanned int `json:"base_scanned"`
+	// RecordIndex is set when the metadata table's record index named the file group.
+	RecordIndex bool `json:"record_index,omitempty"`
 }
 
 // KeyHistory is one record key. More than one copy means that the key lives in several file groups.
@@ -117,6 +137,8 @@ type Scan struct {
 	Steps  []ScanStep `json:"steps"`
 	// Truncated is set when there were more steps than the limit.
 	Truncated bool `json:"truncated,omitempty"`
+	// RecordsFault says why the steps of records are not there, or end early.
+	RecordsFault *Fault `json:"records_fault,omitempty"`
 }
 
 // BlockRef names a block of Scan.Blocks: index of the file and of the block in it.

@@ -71,18 +71,17 @@ type Relation struct {
 
 // The kinds of relations, as "From … To".
 const (
-	RelRollsBack  = "rolls back"        // rollback → what it undid
-	RelRestores   = "restores past"     // restore → every instant it undid
-	RelRestoresTo = "restores to"       // restore → the savepoint's instant
-	RelRetains    = "retains from"      // clean → the earliest instant whose files it keeps
-	RelSaves      = "protects"          // savepoint → the commit of the same time
-	RelCompacts   = "compacts"          // compaction → instants whose files its plan reads
-	RelClusters   = "clusters"          // clustering → instants whose files its plan reads
-	RelReplaces   = "replaces"          // replacecommit → instants that wrote the replaced file groups
-	RelWritesOver = "writes over"       // commit → instants of the slices it updated
-	RelIndexes    = "indexes up to"     // indexing → the last instant it covers
-	RelCompleted  = "was planned as"    // completed commit of a table service → itself, by its pending action
-	RelUndoneBy   = "is rolled back by" // instant → the rollback or restore that undid it (in InstantDetail only)
+	RelRollsBack  = "rolls back"     // rollback → what it undid
+	RelRestores   = "restores past"  // restore → every instant it undid
+	RelRestoresTo = "restores to"    // restore → the savepoint's instant
+	RelRetains    = "retains from"   // clean → the earliest instant whose files it keeps
+	RelSaves      = "protects"       // savepoint → the commit of the same time
+	RelCompacts   = "compacts"       // compaction → instants whose files its plan reads
+	RelClusters   = "clusters"       // clustering → instants whose files its plan reads
+	RelReplaces   = "replaces"       // replacecommit → instants that wrote the replaced file groups
+	RelWritesOver = "writes over"    // commit → instants of the slices it updated
+	RelIndexes    = "indexes up to"  // indexing → the last instant it covers
+	RelCompleted  = "was planned as" // completed commit of a table service → itself, by its pending action
 )
 
 // RelationsRequest asks for the links between instants. Only the files of table services are read

@@ -39,7 +39,7 @@ func assemble(n *node, spans map[int]span, slots int) (*column.Vector, error) {
 		v := &column.Vector{Type: n.typ, Len: slots, Offsets: make([]uint32, 1, slots+1)}
 		var nulls []bool
 		count, anyNull := 0, false
-		for i := sp.lo; i < sp.hi; i++ {
+		for i := range sp.entries {
 			rep, def := sp.at(i)
 			if rep <= n.rep && def >= n.parentDef {
 				if len(nulls) > 0 {
@@ -79,12 +79,12 @@ func assemble(n *node, spans map[int]span, slots int) (*column.Vector, error) {
 
 // at returns the levels of entry i; columns without levels have the maximum.
 func (sp span) at(i int) (rep, def int) {
-	if sp.s.reps != nil {
-		rep = int(sp.s.reps[i])
+	if sp.reps != nil {
+		rep = int(sp.reps[i])
 	}
 	def = sp.s.n.def
-	if sp.s.defs != nil {
-		def = int(sp.s.defs[i])
+	if sp.defs != nil {
+		def = int(sp.defs[i])
 	}
 	return rep, def
 }
@@ -93,11 +93,22 @@ func (sp span) at(i int) (rep, def int) {
 func nullSlots(n *node, sp span, slots int) ([]bool, bool, error) {
 	out := make([]bool, 0, slots)
 	any := false
-	for i := sp.lo; i < sp.hi; i++ {
-		rep, def := sp.at(i)
-		if rep <= n.rep && def >= n.parentDef {
-			out = append(out, def < n.def)
-			any = any || def < n.def
+	if sp.reps == nil && sp.defs != nil {
+		// Every entry is of its own row.
+		for _, d := range sp.defs {
+			if int(d) >= n.parentDef {
+				null := int(d) < n.def
+				out = append(out, null)
+				any = any || null
+			}
+		}
+	} else {
+		for i := range sp.entries {
+			rep, def := sp.at(i)
+			if rep <= n.rep && def >= n.parentDef {
+				out = append(out, def < n.def)
+				any = any || def < n.def
+			}
 		}
 	}
 	if len(out) != slots {
@@ -107,57 +118,28 @@ func nullSlots(n *node, sp span, slots int) ([]bool, bool, error) {
 }
 
 func assembleLeaf(n *node, sp span, slots int) (*column.Vector, error) {
-	src := sp.s.vals
-	if n.def == 0 || n.def == n.parentDef && n.rep == 0 {
-		// No nulls are possible: the values are the slots.
+	// Without nulls the values are the slots: there can be none, or the levels name none.
+	if n.def == 0 || n.def == n.parentDef && n.rep == 0 || sp.reps == nil && sp.values == slots && sp.entries == slots {
 		if sp.values != slots {
 			return nil, fmt.Errorf("%d values for %d slots", sp.values, slots)
 		}
-		return slice(src, n.typ, sp.valLo, sp.valLo+slots), nil
+		return sp.s.slots(n.typ, slots, nil, slots)
 	}
 	nulls, any, err := nullSlots(n, sp, slots)
 	if err != nil {
 		return nil, err
 	}
-	if !any {
-		if sp.values != slots {
-			return nil, fmt.Errorf("%d values for %d slots", sp.values, slots)
-		}
-		return slice(src, n.typ, sp.valLo, sp.valLo+slots), nil
-	}
-	v := column.New(n.typ, slots)
-	next := sp.valLo
+	set := slots
 	for _, null := range nulls {
 		if null {
-			v.AppendNull()
-			continue
-		}
-		if next >= src.Len {
-			return nil, fmt.Errorf("the levels name more values than the pages hold")
-		}
-		v.AppendFrom(src, next)
-		next++
-	}
-	return v, nil
-}
-
-// slice copies slots lo to hi of a stream's values (the stream's memory is used again).
-func slice(src *column.Vector, t *schema.Type, lo, hi int) *column.Vector {
-	v := &column.Vector{Type: t, Len: hi - lo}
-	switch src.Type.Kind {
-	case schema.Boolean:
-		v.Bools = append([]bool(nil), src.Bools[lo:hi]...)
-	case schema.Int, schema.Long:
-		v.Ints = append([]int64(nil), src.Ints[lo:hi]...)
-	case schema.Float, schema.Double:
-		v.Floats = append([]float64(nil), src.Floats[lo:hi]...)
-	default:
-		base := src.Offsets[lo]
-		v.Data = append([]byte(nil), src.Data[base:src.Offsets[hi]]...)
-		v.Offsets = make([]uint32, hi-lo+1)
-		for i := range v.Offsets {
-			v.Offsets[i] = src.Offsets[lo+i] - base
+			set--
 		}
 	}
-	return v
+	if set != sp.values {
+		return nil, fmt.Errorf("%d values for %d slots that are not null", sp.values, set)
+	}
+	if !any {
+		nulls = nil
+	}
+	return sp.s.slots(n.typ, slots, nulls, set)
 }

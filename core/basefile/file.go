@@ -23,6 +23,8 @@ type File struct {
 	size int64
 	pf   *parquet.File
 	root *node
+	// lz4 are the column chunks that the file shows unpacked to pf (openLZ4); nil when there are none.
+	lz4 map[lz4Key]lz4Chunk
 }
 
 // Open reads the footer. The object stays the caller's to close, after the last read.
@@ -57,6 +59,14 @@ func Open(ctx context.Context, obj storage.Object, path string) (f *File, err er
 	if err != nil {
 		return nil, f.damaged("footer", err)
 	}
+	if hasLZ4(f.pf.Metadata()) {
+		var un *Unsupported
+		if err := f.openLZ4(ctx); errors.As(err, &un) {
+			return nil, err
+		} else if err != nil {
+			return nil, f.damaged("footer", err)
+		}
+	}
 	f.root, err = buildSchema(f.pf.Metadata().Schema)
 	if err != nil {
 		return nil, f.damaged("footer schema", err)
@@ -80,8 +90,6 @@ func (f *File) codecs(want func(string) bool) error {
 			}
 			switch m.Codec {
 			case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw:
-			case 5:
-				return &Unsupported{f.path, "pages compressed with LZ4 in Hadoop's framing can't be read yet (LZ4_RAW can)"}
 			default:
 				return &Unsupported{f.path, fmt.Sprintf("pages compressed with codec %s can't be read", m.Codec)}
 			}
@@ -131,7 +139,7 @@ func (f *File) Batches(ctx context.Context, want func(field string) bool) iter.S
 
 // rowGroup reads one row group; more is false when the consumer has stopped.
 func (f *File) rowGroup(ctx context.Context, g int, rg parquet.RowGroup, want func(string) bool, yield func(*column.Batch, error) bool) (more bool, rows int64, err error) {
-	streams, err := f.openStreams(ctx, rg, want)
+	streams, err := f.openStreams(ctx, g, rg, want)
 	defer func() {
 		for _, s := range streams {
 			s.pages.Close()
@@ -161,7 +169,7 @@ func (f *File) rowGroup(ctx context.Context, g int, rg parquet.RowGroup, want fu
 	return true, rows, nil
 }
 
-func (f *File) openStreams(ctx context.Context, rg parquet.RowGroup, want func(string) bool) (streams []*leafStream, err error) {
+func (f *File) openStreams(ctx context.Context, g int, rg parquet.RowGroup, want func(string) bool) (streams []*leafStream, err error) {
 	defer f.guard("column chunks", &err)
 	chunks := rg.ColumnChunks()
 	for i, n := range f.root.kids {
@@ -176,11 +184,15 @@ func (f *File) openStreams(ctx context.Context, rg parquet.RowGroup, want func(s
 			var pages parquet.Pages
 			// The file was opened with the context of Open; a read uses that of its own call.
 			if fc, ok := chunk.(*parquet.FileColumnChunk); ok {
-				pages = fc.PagesFrom(storage.ReaderAt(ctx, f.obj))
+				r, err := f.checked(f.chunkReader(ctx, g, l.leaf), g, l.leaf)
+				if err != nil {
+					return streams, fmt.Errorf("column %q: %w", f.columnPath(l), err)
+				}
+				pages = fc.PagesFrom(r)
 			} else {
 				pages = chunk.Pages()
 			}
-			streams = append(streams, &leafStream{n: l, pages: pages, vals: column.New(valueType(l), 0)})
+			streams = append(streams, &leafStream{n: l, pages: pages, typ: valueType(l)})
 		}
 	}
 	return streams, nil
@@ -220,9 +232,6 @@ func (f *File) batch(ctx context.Context, streams []*leafStream, n int, want fun
 			return nil, fmt.Errorf("column %q: %w", name, err)
 		}
 		b.Columns[i] = v
-	}
-	for _, s := range streams {
-		s.drop(spans[s.n.leaf])
 	}
 	return b, nil
 }

@@ -38,9 +38,9 @@ type Request struct {
 	// Offset and Limit choose changed rows.
 	Offset int64
 	Limit  int
-	// MaxKeys bounds the keys held in memory, LogBytes the log records of one slice.
-	MaxKeys  int
-	LogBytes int64
+	// MaxKeys bounds the keys held in memory, Read the log records of one slice.
+	MaxKeys int
+	Read    table.ReadOptions
 	// Progress may be nil.
 	Progress func(phase string, done, total int64, unit string)
 	// Fault turns an error into the form of answers.
@@ -559,7 +559,7 @@ func (k key) nth(n int) key {
 // scan reads the rows of slices.
 func (c *comparer) scan(p *table.Plan, list []groupreader.Slice, each func(s *groupreader.Slice, row groupreader.Row) (more bool, err error)) error {
 	for i := range list {
-		for row, err := range p.Rows(c.ctx, list[i], table.ReadOptions{LogBytes: c.req.LogBytes}, nil) {
+		for row, err := range p.Rows(c.ctx, list[i], c.req.Read, nil) {
 			if err != nil {
 				return err
 			}
@@ -584,22 +584,30 @@ func (c *comparer) inPage(pos int64) bool {
 }
 
 func (c *comparer) partition(cp *api.ComparePartition, before, after []groupreader.Slice) error {
-	old := map[key]*kept{}
+	at := map[key]uint32{} // index in all
+	var all []kept
+	get := func(k key) *kept {
+		if i, ok := at[k]; ok {
+			return &all[i]
+		}
+		return nil
+	}
 	duplicates := false
 	err := c.scan(c.before, before, func(_ *groupreader.Slice, row groupreader.Row) (bool, error) {
 		k, values, commit := c.hash(row.Batch, row.Index)
 		n := 0
-		for old[k.nth(n)] != nil {
+		for get(k.nth(n)) != nil {
 			n++
 		}
 		if n > 0 {
 			duplicates = true
 			c.out.Duplicates++
 		}
-		if len(old) >= c.req.MaxKeys {
+		if len(all) >= c.req.MaxKeys {
 			return false, &errMaxKeys{cp.Partition, c.req.MaxKeys}
 		}
-		old[k.nth(n)] = &kept{values: values, commit: commit}
+		at[k.nth(n)] = uint32(len(all))
+		all = append(all, kept{values: values, commit: commit})
 		return true, nil
 	})
 	if err != nil {
@@ -610,10 +618,10 @@ func (c *comparer) partition(cp *api.ComparePartition, before, after []groupread
 	err = c.scan(c.after, after, func(s *groupreader.Slice, row groupreader.Row) (bool, error) {
 		k, values, commit := c.hash(row.Batch, row.Index)
 		n := 0
-		e := old[k]
+		e := get(k)
 		for e != nil && e.matched {
 			n++
-			e = old[k.nth(n)]
+			e = get(k.nth(n))
 		}
 		kind := "inserted"
 		if e != nil {
@@ -645,8 +653,8 @@ func (c *comparer) partition(cp *api.ComparePartition, before, after []groupread
 		c.pos = start + cp.Inserted + cp.Updated
 		return err
 	}
-	for _, e := range old {
-		if !e.matched {
+	for i := range all {
+		if !all[i].matched {
 			cp.Deleted++
 		}
 	}
@@ -669,7 +677,7 @@ func (c *comparer) partition(cp *api.ComparePartition, before, after []groupread
 		if i, ok := want[k]; ok {
 			c.fill(&c.out.Rows[i], s, row)
 			delete(want, k)
-		} else if e := old[k]; e != nil && !e.matched {
+		} else if e := get(k); e != nil && !e.matched {
 			if c.inPage(first) {
 				x := c.row("deleted", s, row)
 				x.Before, x.BeforeGroup = c.values(row), s.FileID

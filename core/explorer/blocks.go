@@ -110,6 +110,11 @@ func sliceOfFile(v *filegroup.View, file string) *filegroup.Slice {
 
 // scanSlice scans the logs of a slice as a snapshot does.
 func (h *handle) scanSlice(ctx context.Context, v *filegroup.View, s *filegroup.Slice) (*api.Blocks, error) {
+	return h.traceSlice(ctx, v, s, v.Latest, nil)
+}
+
+// traceSlice is scanSlice up to an instant, with the steps told to trace.
+func (h *handle) traceSlice(ctx context.Context, v *filegroup.View, s *filegroup.Slice, asOf string, trace logscan.Recorder) (*api.Blocks, error) {
 	g := v.Group(s.Partition, s.FileID)
 	var paths []string
 	files := map[string]api.File{}
@@ -119,7 +124,8 @@ func (h *handle) scanSlice(ctx context.Context, v *filegroup.View, s *filegroup.
 		files[l.Path] = api.File{Name: l.File, Path: l.Path, Size: l.Size, Instant: l.Instant, State: string(state), Why: why}
 		paths = append(paths, l.Path)
 	}
-	o := h.table.ScanOptions(v.Timeline, v.Latest)
+	o := h.table.ScanOptions(v.Timeline, asOf)
+	o.Trace = trace
 	// From version 8 on the view leaves out files of uncommitted instants; here they are shown, so
 	// the blocks themselves are checked.
 	o.CheckCommitted = true
@@ -132,7 +138,7 @@ func (h *handle) scanSlice(ctx context.Context, v *filegroup.View, s *filegroup.
 			a.Files[i].File = f
 		}
 	}
-	a.MaxInstant, a.Rules = v.Latest, h.table.Rules.Name()
+	a.MaxInstant, a.Rules = asOf, h.table.Rules.Name()
 	return a, nil
 }
 
@@ -316,13 +322,13 @@ func (s *Service) Block(ctx context.Context, req api.BlockRequest) (*api.BlockDe
 			return nil, err
 		}
 		if b.Index == req.Index {
-			return blockDetail(ctx, r, b, req)
+			return h.blockDetail(ctx, r, b, req)
 		}
 	}
 	return nil, &api.Fault{Kind: "not found", File: file, Offset: -1, Message: fmt.Sprintf("%s has no block %d.", path.Base(file), req.Index)}
 }
 
-func blockDetail(ctx context.Context, r *logfile.Reader, b *logfile.Block, req api.BlockRequest) (*api.BlockDetail, error) {
+func (h *handle) blockDetail(ctx context.Context, r *logfile.Reader, b *logfile.Block, req api.BlockRequest) (*api.BlockDetail, error) {
 	d := &api.BlockDetail{Block: blockAPI(b)}
 	limit := req.Limit
 	if limit <= 0 {
@@ -334,7 +340,7 @@ func blockDetail(ctx context.Context, r *logfile.Reader, b *logfile.Block, req a
 	case b.Type == logfile.DeleteBlock:
 		err = deleteDetail(ctx, r, b, d, lo, limit)
 	case b.Type == logfile.AvroDataBlock, b.Type == logfile.ParquetDataBlock, b.Type == logfile.CDCDataBlock, b.Type == logfile.HFileDataBlock:
-		err = dataDetail(ctx, r, b, d, lo, limit)
+		err = h.dataDetail(ctx, r, b, d, lo, limit)
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -371,7 +377,7 @@ func deleteDetail(ctx context.Context, r *logfile.Reader, b *logfile.Block, d *a
 	return nil
 }
 
-func dataDetail(ctx context.Context, r *logfile.Reader, b *logfile.Block, d *api.BlockDetail, lo int64, limit int) error {
+func (h *handle) dataDetail(ctx context.Context, r *logfile.Reader, b *logfile.Block, d *api.BlockDetail, lo int64, limit int) error {
 	batch, spans, err := groupreader.DataBlock(ctx, r, b, nil)
 	if err != nil {
 		return err
@@ -380,6 +386,11 @@ func dataDetail(ctx context.Context, r *logfile.Reader, b *logfile.Block, d *api
 	d.Columns = columnsOf(batch.Type, nil)
 	d.Records = [][]json.RawMessage{}
 	keys := batch.Column(schema.RecordKeyField)
+	field, marker := "", ""
+	if h.table != nil {
+		field, marker = h.table.Merge.DeleteField, h.table.Merge.DeleteMarker
+	}
+	flagged, any := groupreader.DeleteFlags(batch, field, marker), false
 	for i := lo; i < d.Total && i < lo+int64(limit); i++ {
 		d.Records = append(d.Records, batch.RowJSON(int(i)))
 		if spans != nil {
@@ -392,6 +403,11 @@ func dataDetail(ctx context.Context, r *logfile.Reader, b *logfile.Block, d *api
 			}
 		}
 		d.Keys = append(d.Keys, key)
+		f := flagged(int(i))
+		d.DeleteFlags, any = append(d.DeleteFlags, f), any || f
+	}
+	if !any {
+		d.DeleteFlags = nil
 	}
 	return nil
 }

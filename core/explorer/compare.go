@@ -38,7 +38,7 @@ func (s *Service) Compare(ctx context.Context, req api.CompareRequest) (*api.Com
 		return nil, err
 	}
 	run := compare.Request{From: req.From, To: req.To, Partitions: req.Partitions, NoRows: req.NoRows, Offset: req.Offset, Limit: req.Limit, MaxKeys: req.MaxKeys,
-		LogBytes: s.opts.LogBytes, Fault: compareFault,
+		Read: s.opts.read(), Fault: compareFault,
 		Progress: func(phase string, done, total int64, unit string) {
 			h.progress(ctx, api.Progress{Phase: phase, Done: done, Total: total, Unit: unit})
 		}}

@@ -65,6 +65,9 @@ func (s *Service) open(ctx context.Context, t api.Table) (*handle, error) {
 	}
 	h = &handle{key: key, location: t.Location, src: src, cursors: map[string]*cursor{}}
 	h.table, err = table.Open(ctx, src, t.Hudi)
+	if h.table != nil {
+		h.table.Parts = table.Parts{ORC: s.opts.ORC, Resolve: s.resolve}
+	}
 	var ve *config.VersionError
 	var nt *config.NotATable
 	switch {

@@ -17,6 +17,9 @@ import (
 	"hudiscope/core/timeline"
 )
 
+// maxMarkers bounds the pending instants whose marker files are counted.
+const maxMarkers = 100
+
 // maxHealthCommits bounds the commits whose metadata a health request reads.
 const maxHealthCommits = 5000
 
@@ -121,8 +124,9 @@ func (h *handle) healthInput(ctx context.Context, req api.HealthRequest) (*healt
 		return nil, err
 	}
 	in.Heartbeats = h.heartbeats(ctx)
-	for i := range tl.Instants {
+	for i, left := len(tl.Instants)-1, maxMarkers; i >= 0 && left > 0; i-- {
 		if x := &tl.Instants[i]; !x.IsCompleted() {
+			left--
 			if n := h.markers(ctx, x.Requested); n > 0 {
 				in.Markers[x.Requested] = n
 			}
@@ -222,7 +226,7 @@ func (h *handle) keys(ctx context.Context, o Options, yield func(health.KeyAt) b
 	n := int64(0)
 	for i := range plan.Slices {
 		sl := &plan.Slices[i]
-		for row, err := range plan.Rows(ctx, *sl, table.ReadOptions{LogBytes: o.LogBytes}, nil) {
+		for row, err := range plan.Rows(ctx, *sl, o.read(), nil) {
 			if err != nil {
 				return err
 			}

@@ -83,6 +83,14 @@ func TestHealthFinds(t *testing.T) {
 		}
 		return m
 	}
+	covered := map[string]bool{"metadata-table": true} // TestHealthMetadataTable
+	defer func() {
+		for _, c := range health.Checks {
+			if !covered[c.ID] && !t.Failed() {
+				t.Errorf("no case for the check %s", c.ID)
+			}
+		}
+	}()
 	for _, c := range []struct {
 		name, table string
 		edit        func(*testing.T, *tabletest.Files) (evidence string)
@@ -207,6 +215,7 @@ func TestHealthFinds(t *testing.T) {
 			return "29990101000000000"
 		}, api.HealthRequest{}, "view", "error"},
 	} {
+		covered[c.check] = true
 		t.Run(c.name, func(t *testing.T) {
 			f := tabletest.Open(t, c.table)
 			before := map[string]int{}

@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"hudiscope/core/api"
+	"hudiscope/core/evolve"
 	"hudiscope/core/schema"
 	"hudiscope/core/storage"
+	"hudiscope/core/table"
 )
 
 // Overview says what lies at a location; of a table only hoodie.properties is read.
@@ -27,9 +30,8 @@ func (s *Service) Overview(ctx context.Context, req api.OverviewRequest) (*api.O
 		Kind: "table", Location: h.src.Location(), Name: c.TableName(), Database: c.Database(),
 		Version: c.Version, VersionFrom: c.VersionFrom, Type: c.Type(), BaseFormat: c.BaseFormat(), LogFormat: c.LogFormat(),
 		TimelineLayout: c.TimelineLayout,
-		Merge: api.Merge{Mode: t.Merge.Mode, From: t.Merge.From, Why: t.Merge.Why, OrderingFields: list(t.Merge.OrderingFields),
-			Payload: t.Merge.Payload, StrategyID: t.Merge.StrategyID},
-		RecordKeys: list(c.RecordKeyFields()), Partitions: list(c.PartitionFields()), KeyGenerator: c.KeyGenerator(),
+		Merge:          mergeOf(t),
+		RecordKeys:     list(c.RecordKeyFields()), Partitions: list(c.PartitionFields()), KeyGenerator: c.KeyGenerator(),
 		MetaFields: c.PopulateMetaFields(), MetadataTable: c.MetadataPartitions(), Bootstrap: c.BootstrapBasePath(), CDC: c.CDC(),
 		Readable: true, Support: []api.Support{},
 	}
@@ -43,8 +45,14 @@ func (s *Service) Overview(ctx context.Context, req api.OverviewRequest) (*api.O
 	}
 	switch c.BaseFormat() {
 	case "PARQUET":
-	case "ORC", "LANCE", "HFILE":
-		add("part", c.BaseFormat()+" base files", "Rows of "+c.BaseFormat()+" base files can't be read yet. The timeline, the files and the log blocks can.")
+	case "ORC":
+		if s.opts.ORC != nil {
+			add("note", "ORC base files", "They are read with zlib, Snappy or no compression, as Hudi writes them; files compressed otherwise are named and refused.")
+		} else {
+			add("note", "ORC base files", "They are read by a part of their own, orc, which is loaded when rows are asked for.")
+		}
+	case "LANCE":
+		add("part", "LANCE base files", "Rows of Lance base files can't be read: Hudi reads them through a native library. The timeline, the files and the log blocks can.")
 	default:
 		add("part", "Base files of format "+c.BaseFormat(), "This format is not known here; rows can't be read. The timeline, the files and the log blocks can.")
 	}
@@ -52,7 +60,7 @@ func (s *Service) Overview(ctx context.Context, req api.OverviewRequest) (*api.O
 		add("part", "Merge mode "+t.Merge.Mode, sentence(err.Error())+" Rows of file slices with log files are shown only by another rule, chosen with the option hudiscope.merge.fallback=commit_time or event_time; read-optimized rows, blocks and their records are shown as they are.")
 	}
 	if c.BootstrapBasePath() != "" {
-		add("part", "A bootstrapped table", "Rows of files that are still in the bootstrap source "+c.BootstrapBasePath()+" can't be read yet.")
+		add("note", "A bootstrapped table", "Rows that no write has touched since the bootstrap are in the source "+c.BootstrapBasePath()+". It is looked for beside the table; the option "+table.BootstrapBaseOption+"=LOCATION says where else it is.")
 	}
 	for _, n := range c.Notes {
 		add("note", "hoodie.properties", n)
@@ -98,7 +106,40 @@ func (s *Service) Schema(ctx context.Context, req api.SchemaRequest) (*api.Schem
 	if err != nil {
 		return nil, err
 	}
-	return &api.SchemaAnswer{Avro: json.RawMessage(sc.Type.JSON()), From: sc.From, Columns: columnsOf(sc.Type, nil)}, nil
+	a := &api.SchemaAnswer{Avro: json.RawMessage(sc.Type.JSON()), From: sc.From, Columns: columnsOf(sc.Type, nil), Sources: []api.SchemaSource{}}
+	for _, p := range sc.Sources {
+		a.Sources = append(a.Sources, api.SchemaSource(p))
+	}
+	if sc.Internal == nil {
+		return a, nil
+	}
+	past, err := h.table.SchemaHistory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	versions := []*evolve.Schema{sc.Internal}
+	if past != nil {
+		a.HistoryFile, versions = past.File, past.Schemas
+	}
+	for _, v := range versions {
+		a.History = append(a.History, api.SchemaVersion{Instant: strconv.FormatInt(v.Version, 10), Columns: numbered(nil, "", v.Root)})
+	}
+	return a, nil
+}
+
+// numbered lists the columns of an internal schema, nested ones behind their record.
+func numbered(out []api.NumberedName, path string, n *evolve.Node) []api.NumberedName {
+	for i, k := range n.Kids {
+		name := path + "element"
+		switch n.Type.Kind {
+		case schema.Record:
+			name = path + n.Type.Fields[i].Name
+		case schema.Map:
+			name = path + "value"
+		}
+		out = numbered(append(out, api.NumberedName{ID: k.ID, Name: name, Type: k.Type.Display()}), name+".", k)
+	}
+	return out
 }
 
 // columnsOf describes the fields of a record type that want (nil = all) chooses.

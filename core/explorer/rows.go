@@ -11,7 +11,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/core/groupreader"
-	"hudiscope/core/table"
+	"hudiscope/core/query"
 )
 
 // Limits of one page of rows.
@@ -41,11 +41,11 @@ func (s *Service) Rows(ctx context.Context, req api.RowsRequest) (*api.Rows, err
 	if h.fault != nil {
 		return nil, h.fault
 	}
-	q, err := table.ParseQuery(req.Options)
+	q, err := query.Parse(req.Options)
 	if err != nil {
 		return nil, err
 	}
-	q.Partitions, q.FileID = req.Partitions, req.FileID
+	q.Read.Partitions, q.Read.FileID = req.Partitions, req.FileID
 	c := h.cursor(cursorKey(req), s.opts)
 	return c.page(ctx, h, q, req.Offset, req.Limit)
 }
@@ -91,7 +91,7 @@ type cursor struct {
 	opts Options
 
 	mu     sync.Mutex
-	plan   *table.Plan
+	plan   *query.Plan
 	cancel context.CancelFunc
 	next   func() (rendered, error, bool)
 	stopIt func()
@@ -131,7 +131,7 @@ func (c *cursor) reset() {
 	c.slices, c.notes, c.chunks, c.recent, c.bytes = nil, nil, nil, nil, 0
 }
 
-func (c *cursor) page(ctx context.Context, h *handle, q table.Query, offset int64, limit int) (*api.Rows, error) {
+func (c *cursor) page(ctx context.Context, h *handle, q query.Query, offset int64, limit int) (*api.Rows, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := &api.Rows{Offset: offset, Rows: [][]json.RawMessage{}, Columns: []api.Column{}, Rules: h.table.Rules.Name()}
@@ -161,7 +161,7 @@ func (c *cursor) page(ctx context.Context, h *handle, q table.Query, offset int6
 		c.use(i / chunkRows)
 		out.Rows = append(out.Rows, chunk[i%chunkRows])
 	}
-	out.Columns = columnsOf(c.plan.Schema.Type, c.plan.Want)
+	out.Columns = columnsOf(c.plan.Type, c.plan.Wanted)
 	out.Total, out.TotalKnown, out.Slices = c.pos, c.done, append([]api.RowSlice(nil), c.slices...)
 	out.AsOf = c.plan.AsOf
 	out.Findings = c.findings()
@@ -169,9 +169,9 @@ func (c *cursor) page(ctx context.Context, h *handle, q table.Query, offset int6
 }
 
 // start plans the query.
-func (c *cursor) start(ctx context.Context, h *handle, q table.Query) error {
+func (c *cursor) start(ctx context.Context, h *handle, q query.Query) error {
 	h.progress(ctx, api.Progress{Phase: "Planning the read"})
-	plan, err := h.table.Plan(ctx, q, func(dirs int) {
+	plan, err := query.Prepare(ctx, h.table, q, func(dirs int) {
 		h.progress(ctx, api.Progress{Phase: "Listing partitions", Done: int64(dirs), Unit: "directories"})
 	})
 	if err != nil {
@@ -197,11 +197,11 @@ func (c *cursor) restart(h *handle) {
 func (c *cursor) stream(ctx context.Context, h *handle) iter.Seq2[rendered, error] {
 	plan := c.plan
 	return func(yield func(rendered, error) bool) {
-		for i := range plan.Slices {
-			sl := &plan.Slices[i]
+		for i := range plan.Parts {
+			sl := &plan.Parts[i].Slice
 			first := sl
 			var stats groupreader.Stats
-			for row, err := range plan.Rows(ctx, *sl, table.ReadOptions{LogBytes: c.opts.LogBytes}, &stats) {
+			for row, err := range plan.Parts[i].Rows(ctx, c.opts.read(), &stats) {
 				if err != nil {
 					yield(rendered{}, err)
 					return

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,8 +19,11 @@ import (
 	"hudiscope/core/corrupt"
 	"hudiscope/core/groupreader"
 	"hudiscope/core/hfile"
+	"hudiscope/core/history"
 	"hudiscope/core/metatable"
+	"hudiscope/core/query"
 	"hudiscope/core/release"
+	"hudiscope/core/spill"
 	"hudiscope/core/storage"
 	"hudiscope/core/table"
 )
@@ -33,8 +37,20 @@ type Options struct {
 	Tables int
 	// PageBytes bounds the rendered row pages kept for scrolling back, per table (default 16 MiB).
 	PageBytes int64
-	// LogBytes bounds the decoded log records of one file slice (default 512 MiB).
+	// ORC opens ORC base files. It is a part that a program links or not: without it such files give
+	// a Fault of kind "needs part", with Part "orc".
+	ORC func(ctx context.Context, obj storage.Object, path string) (groupreader.BaseFile, error)
+	// LogBytes bounds the decoded log records of one file slice where there is no Spill (default 512 MiB).
 	LogBytes int64
+	// MergeBytes is the memory for merging one file slice (default 512 MiB); log records that do not
+	// fit go to a store of Spill. The memory is that of one read: every open query has its own.
+	MergeBytes int64
+	Spill      spill.Open
+}
+
+// read are the budgets of a read.
+func (o Options) read() table.ReadOptions {
+	return table.ReadOptions{LogBytes: o.LogBytes, MergeBytes: o.MergeBytes, Spill: o.Spill}
 }
 
 func (o Options) withDefaults() Options {
@@ -46,6 +62,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.LogBytes <= 0 {
 		o.LogBytes = 512 << 20
+	}
+	if o.MergeBytes <= 0 {
+		o.MergeBytes = 512 << 20
 	}
 	return o
 }
@@ -108,6 +127,10 @@ func (s *Service) Do(ctx context.Context, op api.Op, args []byte, progress func(
 		return call(ctx, args, s.Compare)
 	case api.OpHousekeeping:
 		return call(ctx, args, s.Housekeeping)
+	case api.OpHistory:
+		return call(ctx, args, s.History)
+	case api.OpScan:
+		return call(ctx, args, s.Scan)
 	case api.OpClose:
 		return call(ctx, args, s.Close)
 	}
@@ -151,6 +174,10 @@ func ToFault(err error) *api.Fault {
 	if errors.As(err, &ve) {
 		return &api.Fault{Kind: "unsupported", Message: ve.Error(), Offset: -1}
 	}
+	var sm *table.SourceMissing
+	if errors.As(err, &sm) {
+		return &api.Fault{Kind: "bootstrap source", Message: sentence(sm.Error()), File: sm.File, Offset: -1, Part: table.BootstrapBaseOption, Try: sm.Try()}
+	}
 	var sf *storage.Fault
 	if errors.As(err, &sf) {
 		f := &api.Fault{Kind: string(sf.Kind), Message: sentence(sf.Error()), File: sf.Path, Offset: -1, Try: sf.Try}
@@ -175,8 +202,21 @@ func ToFault(err error) *api.Fault {
 	if errors.As(err, &gu) {
 		return &api.Fault{Kind: "unsupported", Message: sentence(gu.Error()), File: gu.File, Offset: gu.Offset, Try: gu.Try}
 	}
+	var np *groupreader.NeedsPart
+	if errors.As(err, &np) {
+		return &api.Fault{Kind: "needs part", Message: sentence(np.Error()), File: np.File, Offset: -1, Part: np.Part,
+			Try: "The command line and the page have this part."}
+	}
 	if errors.Is(err, groupreader.ErrLogBytes) {
 		return &api.Fault{Kind: "limit", Message: sentence(err.Error()), Offset: -1, Try: "Read one file group at a time, or the read-optimized rows."}
+	}
+	var sp *spill.Fault
+	if errors.As(err, &sp) {
+		f := &api.Fault{Kind: "failed", Message: sentence(err.Error()), Offset: -1, Try: sp.Try}
+		if sp.Full || sp.Op == "open" {
+			f.Kind = "limit"
+		}
+		return f
 	}
 	var mu *table.MergeUnsupported
 	if errors.As(err, &mu) {
@@ -186,9 +226,17 @@ func ToFault(err error) *api.Fault {
 	if errors.As(err, &re) {
 		return &api.Fault{Kind: "invalid request", Message: sentence(re.Error()), Offset: -1, Part: "hudi"}
 	}
+	var qr *query.Refused
+	if errors.As(err, &qr) {
+		return &api.Fault{Kind: "refused", Message: sentence(qr.Error()), Offset: -1, Try: qr.Try}
+	}
 	var oe *table.OptionError
 	if errors.As(err, &oe) {
 		return &api.Fault{Kind: "unsupported", Message: sentence(oe.Error()), Offset: -1, Part: oe.Key}
+	}
+	var nk *history.NoKey
+	if errors.As(err, &nk) {
+		return &api.Fault{Kind: "unsupported", Message: sentence(nk.Error()), Offset: -1}
 	}
 	var ce *corrupt.Error
 	if errors.As(err, &ce) {
@@ -205,7 +253,9 @@ func sentence(s string) string {
 	if s == "" {
 		return s
 	}
-	if c := s[0]; c >= 'a' && c <= 'z' {
+	// A path or a property at the beginning is a name, not a word.
+	word, _, _ := strings.Cut(s, " ")
+	if c := s[0]; c >= 'a' && c <= 'z' && !strings.ContainsAny(word, "/._=-") {
 		s = string(c-32) + s[1:]
 	}
 	if c := s[len(s)-1]; c != '.' && c != '!' && c != '?' {

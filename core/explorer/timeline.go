@@ -126,7 +126,7 @@ func (s *Service) Instant(ctx context.Context, req api.InstantRequest) (*api.Ins
 			}
 		}
 	}
-	d.Work, err = h.work(ctx, tl, found)
+	d.Work, err = h.work(ctx, tl, found, d.Parts)
 	if err != nil {
 		return nil, err
 	}

@@ -60,18 +60,34 @@ func planned(x *timeline.Instant) timeline.Action {
 	return ""
 }
 
-// inputOf reads the files of an instant in the given states (all when there are none). errs are
-// those of files that can't be decoded.
-func inputOf(ctx context.Context, tl *timeline.Timeline, x *timeline.Instant, states ...timeline.State) (in *instants.Input, errs []error, err error) {
-	in = &instants.Input{Requested: x.Requested, Completed: x.Completed, Action: x.Action, State: x.State, Planned: planned(x)}
+// newInput is what is known of an instant without its files' content.
+func newInput(x *timeline.Instant) *instants.Input {
+	in := &instants.Input{Requested: x.Requested, Completed: x.Completed, Action: x.Action, State: x.State, Planned: planned(x)}
 	if x.IsCompleted() {
 		in.CompletedFile = x.File.Name
 	}
+	return in
+}
+
+// planCopy reads the copy of a compaction plan that old tables keep in .hoodie/.aux, when the file
+// of the timeline is empty.
+func planCopy(ctx context.Context, tl *timeline.Timeline, x *timeline.Instant, in *instants.Input) {
+	f, ok := x.FileOf(timeline.Requested)
+	if !ok || f.Size != 0 || f.Action != timeline.Compaction || tl.Layout >= 2 {
+		return
+	}
+	f.Path = tl.Dir + "/.aux/" + f.Name
+	if d, err := tl.Decode(ctx, f); err == nil && d.JSON != nil {
+		in.Parts = append([]instants.Part{{State: timeline.Requested, File: ".aux/" + f.Name, Record: d.SchemaName, JSON: d.JSON}}, in.Parts...)
+	}
+}
+
+// inputOf reads the files of an instant in the given states (all when there are none). errs are
+// those of files that can't be decoded.
+func inputOf(ctx context.Context, tl *timeline.Timeline, x *timeline.Instant, states ...timeline.State) (in *instants.Input, errs []error, err error) {
+	in = newInput(x)
 	for _, f := range x.Files {
-		if len(states) > 0 && !slices.Contains(states, f.State) {
-			continue
-		}
-		if f.Size == 0 {
+		if f.Size == 0 || len(states) > 0 && !slices.Contains(states, f.State) {
 			continue
 		}
 		d, err := tl.Decode(ctx, f)
@@ -83,14 +99,8 @@ func inputOf(ctx context.Context, tl *timeline.Timeline, x *timeline.Instant, st
 		}
 		in.Parts = append(in.Parts, instants.Part{State: f.State, File: f.Name, Record: d.SchemaName, JSON: d.JSON})
 	}
-	// Plans of old tables lie in .hoodie/.aux, the file of the timeline is then empty.
-	if isService := x.Action == timeline.Compaction || in.Planned == timeline.Compaction; isService && tl.Layout < 2 && (len(states) == 0 || slices.Contains(states, timeline.Requested)) {
-		if f, ok := x.FileOf(timeline.Requested); ok && f.Size == 0 {
-			f.Path = tl.Dir + "/.aux/" + f.Name
-			if d, err := tl.Decode(ctx, f); err == nil {
-				in.Parts = append([]instants.Part{{State: timeline.Requested, File: ".aux/" + f.Name, Record: d.SchemaName, JSON: d.JSON}}, in.Parts...)
-			}
-		}
+	if len(states) == 0 || slices.Contains(states, timeline.Requested) {
+		planCopy(ctx, tl, x, in)
 	}
 	return in, errs, nil
 }
@@ -209,7 +219,6 @@ func (h *handle) archivedRelations(ctx context.Context, want timeline.Range, a *
 		return err
 	}
 	var list []timeline.ArchivedInstant
-	services := map[string]bool{}
 	for _, i := range arch.Instants {
 		switch i.Action {
 		case timeline.Commit, timeline.DeltaCommit:
@@ -218,7 +227,6 @@ func (h *handle) archivedRelations(ctx context.Context, want timeline.Range, a *
 			}
 		}
 		list = append(list, i)
-		services[i.Requested] = true
 	}
 	if arch.More && len(arch.Instants) > 0 {
 		a.Before = arch.Instants[0].Requested
@@ -344,11 +352,14 @@ func (h *handle) archivedInstant(ctx context.Context, req api.InstantRequest) (*
 }
 
 // work tells what an instant of the active timeline did, from parts that are decoded already.
-func (h *handle) work(ctx context.Context, tl *timeline.Timeline, x *timeline.Instant) (*api.InstantWork, error) {
-	in, _, err := inputOf(ctx, tl, x)
-	if err != nil {
-		return nil, err
+func (h *handle) work(ctx context.Context, tl *timeline.Timeline, x *timeline.Instant, parts []api.InstantDecode) (*api.InstantWork, error) {
+	in := newInput(x)
+	for i, f := range x.Files {
+		if parts[i].Decoded != nil {
+			in.Parts = append(in.Parts, instants.Part{State: f.State, File: f.Name, Record: parts[i].Schema, JSON: parts[i].Decoded})
+		}
 	}
+	planCopy(ctx, tl, x, in)
 	w := instants.Describe(in)
 	if w.Pending != nil {
 		h.pending(ctx, tl, x, w.Pending)

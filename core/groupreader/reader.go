@@ -3,7 +3,10 @@
 //
 // The driver is that of spec record-merging.md section 1: log records are merged by key into a
 // map, then the base file streams past it, and what is left in the map follows as inserts. Rows
-// come in base-file order, then log records in order of first appearance.
+// come in base-file order, then log records in order of first appearance. Where the map does not
+// fit its memory budget it goes to a store in partitions (see join): the rows are the same, those
+// that no log record touches come first, in base-file order, and the others partition by
+// partition.
 package groupreader
 
 import (
@@ -15,14 +18,15 @@ import (
 	"slices"
 	"strings"
 
-	"hudiscope/core/basefile"
 	"hudiscope/core/column"
 	"hudiscope/core/corrupt"
+	"hudiscope/core/evolve"
 	"hudiscope/core/logfile"
 	"hudiscope/core/logscan"
 	"hudiscope/core/merge"
 	"hudiscope/core/release"
 	"hudiscope/core/schema"
+	"hudiscope/core/spill"
 	"hudiscope/core/storage"
 )
 
@@ -31,6 +35,9 @@ type Slice struct {
 	Partition, FileID, BaseInstant string
 	// Base is the path of the base file, "" for a slice of logs only.
 	Base string
+	// Source is the absolute place of the source file whose rows a skeleton base file belongs to, as the
+	// bootstrap index has it; "" for ordinary base files.
+	Source string
 	// Logs are the paths of the log files, in merge order.
 	Logs []string
 }
@@ -39,6 +46,11 @@ type Slice struct {
 type Options struct {
 	// Open opens a file of the table.
 	Open func(ctx context.Context, path string) (storage.Object, error)
+	// Base opens the base file of a slice; nil where all are plain Parquet files.
+	Base func(ctx context.Context, s Slice) (BaseFile, error)
+	// Evolve returns how the rows of files that an instant wrote are given the names of Reader's
+	// columns, nil where they have them; a nil Evolve is the same for all instants.
+	Evolve func(ctx context.Context, instant string) (*evolve.Mapping, error)
 	// Reader is the type of the rows; Want chooses columns (nil = all).
 	Reader *schema.Type
 	Want   func(field string) bool
@@ -58,10 +70,20 @@ type Options struct {
 	Observe func(Step)
 	// DeleteField and DeleteMarker flag rows as deleted by a column's value, "" = none.
 	DeleteField, DeleteMarker string
+	// BaseRows, if set, chooses the base rows that take part in the read; the others are passed over as if
+	// the file did not have them.
+	BaseRows func(b *column.Batch, i int) bool
 	// Scan says which log blocks count.
 	Scan logscan.Options
-	// LogBytes bounds the decoded log records of a slice, in bytes (0 = no bound).
+	// LogBytes bounds the decoded log records of a slice, in bytes (0 = no bound), where there is no
+	// Spill: more are an error.
 	LogBytes int64
+	// Spill opens a store for the log records of a slice that do not fit MergeBytes bytes of memory;
+	// without it, or with MergeBytes 0, they stay in memory. Merging takes MergeBytes and a constant
+	// beside: the part of a block that is being decoded (at most 8 MiB of it, or one record that is
+	// larger; all of it where it is a delete block or an HFile), a batch of the base file, and 320 KiB.
+	Spill      spill.Open
+	MergeBytes int64
 	// Constants are columns that data files lack and that take one value for the whole slice
 	// (partition columns from the path).
 	Constants map[string]string
@@ -111,6 +133,8 @@ type Stats struct {
 	BaseRows, Deleted, Updated int64
 	// LogRecords counts the data and delete records merged.
 	LogRecords int64
+	// SpilledBytes is how much was written to Options.Spill, more than once where it was divided again.
+	SpilledBytes int64
 	// Positions counts the blocks matched by row position; PositionsOff says why the others were not.
 	Positions    int
 	PositionsOff string
@@ -156,16 +180,21 @@ type reader struct {
 
 	objects []storage.Object
 	files   []logscan.File
-	records *records
-	merger  *merge.Merger
-	// baseRow is the base row that is being merged.
-	baseRow merge.Record
+	join    *join
+	// codec writes rows to store, which is nil until it is needed; segments is how many it has.
+	codec    codec
+	store    spill.Store
+	segments uint32
 	// positions is the map of records by row position, nil when merging is by key.
 	positions map[uint64]*entry
 	// merges is false while rows pass without being merged.
-	merges   bool
+	merges bool
+	// partials is set once a block of partial updates was seen; unknown counts rows that only such
+	// blocks have.
 	partials bool
-	bytes    int64
+	unknown  int
+	// showing is what show has made of the batches of log records.
+	showing map[*column.Batch]shownBatch
 	// extra are columns that merging reads, fields that a combined row's ordering value is read from.
 	extra   map[string]bool
 	orderOf struct {
@@ -177,6 +206,10 @@ type reader struct {
 func (r *reader) close() {
 	for _, o := range r.objects {
 		o.Close()
+	}
+	if r.store != nil {
+		// All rows have been read, or reading has failed: there is nothing to tell of it.
+		_ = r.store.Close()
 	}
 }
 
@@ -203,33 +236,57 @@ func (r *reader) run(yield func(Row, error) bool) (more bool, err error) {
 	if unmerged {
 		return r.unmerged(yield)
 	}
-	return r.inserts(yield)
+	if r.join == nil {
+		return true, nil
+	}
+	if more, err := r.join.rest(yield); err != nil || !more {
+		return false, err
+	}
+	if r.unknown > 0 {
+		r.stats.note("%d rows come from partial updates of records that the base file does not have: their other columns are not known and are shown as null.", r.unknown)
+	}
+	return true, nil
 }
+
+// shownBatch is a batch as rows are shown, made when it had n rows.
+type shownBatch struct {
+	n     int
+	batch *column.Batch
+}
+
+// forgetShown lets go of the batches of log records.
+func (r *reader) forgetShown() { clear(r.showing) }
 
 // show passes rows on with the columns that were asked for, without those that only merging
 // needs, and with the types of Options.Shown.
 func (r *reader) show(yield func(Row, error) bool) func(Row, error) bool {
-	type shown struct {
-		n     int
-		batch *column.Batch
-	}
 	// A batch of combined rows grows after its first rows have been passed on.
-	done := map[*column.Batch]shown{}
+	r.showing = map[*column.Batch]shownBatch{}
 	var base *column.Batch
 	return func(row Row, err error) bool {
 		if err != nil {
 			return yield(row, err)
 		}
-		s := done[row.Batch]
+		if r.o.Shown != nil && r.store != nil && row.Origin != FromBase {
+			// Rows of a partition lie in batches in no order: one of each is made, not of all their batch.
+			one := r.codec.newBatch(r.codec.layoutOf(row.Batch))
+			appendRow(one, row.Row)
+			if row.Batch, err = r.shown(one); err != nil {
+				return yield(Row{}, err)
+			}
+			row.Index = 0
+			return yield(row, nil)
+		}
+		s := r.showing[row.Batch]
 		if s.batch == nil || s.n != row.Batch.Len {
 			if s.batch, err = r.shown(row.Batch); err != nil {
 				return yield(Row{}, err)
 			}
 			if s.n = row.Batch.Len; row.Origin == FromBase {
-				delete(done, base)
+				delete(r.showing, base)
 				base = row.Batch
 			}
-			done[row.Batch] = s
+			r.showing[row.Batch] = s
 		}
 		row.Batch = s.batch
 		return yield(row, nil)
@@ -267,8 +324,8 @@ func (r *reader) shown(b *column.Batch) (*column.Batch, error) {
 
 // prepare makes what merging needs.
 func (r *reader) prepare() {
-	r.records = newRecords()
-	r.merger = merge.NewMerger(r.o.Rules, r.o.Reader, r.rowOrdering)
+	r.codec.typ = r.o.Reader
+	r.join = r.newJoin(0)
 	r.extra = map[string]bool{deletedField: true, schema.OperationField: true, schema.RecordKeyField: len(r.o.KeyFields) == 0}
 	for _, list := range [][]string{r.o.KeyFields, r.o.Ordering, r.o.Rules.Fields(), {r.o.DeleteField}} {
 		for _, f := range list {
@@ -294,35 +351,6 @@ func (r *reader) rowOrdering(row column.Row) (o merge.Ordering) {
 	return o
 }
 
-// inserts yields the log records that met no base row.
-func (r *reader) inserts(yield func(Row, error) bool) (more bool, err error) {
-	if r.records == nil {
-		return true, nil
-	}
-	unknown := 0
-	for i := range r.records.n {
-		e := r.records.at(i)
-		if e.done {
-			continue
-		}
-		d := r.merger.Insert(&e.Record)
-		r.observe(e.key, true, d)
-		if d.Winner().Delete {
-			continue
-		}
-		if e.Partial != nil {
-			unknown++
-		}
-		if !yield(Row{e.Row, Inserted, e.Block, e.Index}, nil) {
-			return false, nil
-		}
-	}
-	if unknown > 0 {
-		r.stats.note("%d rows come from partial updates of records that the base file does not have: their other columns are not known and are shown as null.", unknown)
-	}
-	return true, nil
-}
-
 // unmerged yields the rows of all data blocks as they are (spec record-merging.md section 7).
 func (r *reader) unmerged(yield func(Row, error) bool) (more bool, err error) {
 	if r.stats.Scan == nil {
@@ -336,16 +364,18 @@ func (r *reader) unmerged(yield func(Row, error) bool) (more bool, err error) {
 			continue
 		}
 		f := r.files[ref.File].Reader
-		batch, _, err := r.block(f, ref.Block)
-		if err != nil {
-			return false, err
-		}
-		for i := range batch.Len {
-			if !yield(Row{column.Row{Batch: batch, Index: i}, Inserted, int32(n), int32(i)}, nil) {
-				return false, nil
+		for p, err := range r.parts(f, ref.Block) {
+			if err != nil {
+				return false, err
 			}
+			for i := range p.batch.Len {
+				if !yield(Row{column.Row{Batch: p.batch, Index: i}, Inserted, int32(n), int32(p.first + i)}, nil) {
+					return false, nil
+				}
+			}
+			r.stats.LogRecords += int64(p.batch.Len)
+			r.forgetShown()
 		}
-		r.stats.LogRecords += int64(batch.Len)
 		r.progress("blocks", 1)
 	}
 	return true, nil
@@ -414,12 +444,9 @@ func (r *reader) logs() (err error) {
 		if err != nil {
 			return err
 		}
-		if r.o.LogBytes > 0 && r.bytes+r.merger.Bytes()+int64(r.records.n)*entryBytes > r.o.LogBytes {
-			return fmt.Errorf("partition %q, file group %s: %w (%d bytes)", r.s.Partition, r.s.FileID, ErrLogBytes, r.o.LogBytes)
-		}
 		r.progress("blocks", 1)
 	}
-	return nil
+	return r.join.finish()
 }
 
 // blockPositions returns the row positions of a block's records (spec record-merging.md section 8).
@@ -446,11 +473,17 @@ func (r *reader) blockPositions(f *logfile.Reader, b *logfile.Block) ([]uint64, 
 	}
 	r.stats.PositionsOff = fmt.Sprintf("The block at byte %d of %s %s: from there on records are matched by key.", b.Start, f.Path(), off)
 	r.positions = nil
-	old := r.records
-	r.records = newRecords()
+	if r.budget() > 0 && r.join.used() > r.join.limit/2 {
+		// There is no room for a second map beside the first.
+		return nil, r.join.spill()
+	}
+	old := r.join.records
+	r.join.records = newRecords()
 	for i := range old.n {
 		e := old.at(i)
-		r.put(e.key, &e.Record)
+		if err := r.join.put(e.key, &e.Record, false); err != nil {
+			return nil, err
+		}
 	}
 	return nil, nil
 }
@@ -471,59 +504,61 @@ func (r *reader) progress(unit string, n int64) {
 	}
 }
 
-// block decodes a data block to the reader's type; has is set when its records are partial updates.
-func (r *reader) block(f *logfile.Reader, b *logfile.Block) (batch *column.Batch, has *merge.Presence, err error) {
-	raw, _, err := DataBlock(r.ctx, f, b, r.need)
-	if err != nil {
-		return nil, nil, err
-	}
-	if b.Type == logfile.HFileDataBlock && r.o.Release.HFileBlocksFail {
-		r.stats.note("%s can't read data blocks in HFile format, though it writes them: it fails on this table. They are read here.", r.o.Release.Name())
-	}
-	if b.IsPartial() {
-		has = &merge.Presence{Has: make([]bool, len(r.o.Reader.Fields))}
-		for i := range r.o.Reader.Fields {
-			has.Has[i] = raw.Type.FieldIndex(r.o.Reader.Fields[i].Name) >= 0
-		}
-	}
-	batch, err = r.convert(raw, f.Path(), b.Start, has)
-	return batch, has, err
-}
-
 func (r *reader) data(f *logfile.Reader, b *logfile.Block, n int, at []uint64) error {
-	batch, has, err := r.block(f, b)
-	if err != nil {
-		return err
-	}
-	if has != nil && !r.partials {
-		r.partials = true
-		if err := r.merger.SawPartials(); err != nil {
-			return &Unsupported{File: f.Path(), Offset: b.Start, What: err.Error(), Try: "The block itself can be shown; a merge fallback (" + FallbackOption + ") shows the rows by another rule."}
-		}
-	}
-	r.bytes += batch.Bytes()
-	k, err := newKeyer(batch, r.o, f.Path())
-	if err != nil {
-		return err
-	}
-	if at != nil && len(at) != batch.Len {
-		return badPositions(f, b, len(at), batch.Len)
-	}
-	var rec merge.Record
-	for i := range batch.Len {
-		key, err := k.key(i)
+	total := 0
+	for p, err := range r.parts(f, b) {
 		if err != nil {
 			return err
 		}
-		rec = merge.Record{Row: column.Row{Batch: batch, Index: i}, Delete: k.deleted(i), Partial: has, Block: int32(n), Index: int32(i)}
-		k.ordering(i, &rec.Ord)
-		if at != nil {
-			r.putAt(at[i], key, &rec, false)
-		} else {
-			r.put(key, &rec)
+		if p.has != nil && !r.partials {
+			r.partials = true
+			if err := r.join.partialUpdates(); err != nil {
+				return &Unsupported{File: f.Path(), Offset: b.Start, What: err.Error(), Try: "The block itself can be shown; a merge fallback (" + FallbackOption + ") shows the rows by another rule."}
+			}
+		}
+		r.join.retained += p.batch.Bytes()
+		k, err := newKeyer(p.batch, r.o, f.Path())
+		if err != nil {
+			return err
+		}
+		total += p.batch.Len
+		if at != nil && len(at) < total {
+			break
+		}
+		var rec merge.Record
+		for i := range p.batch.Len {
+			key, err := k.key(i)
+			if err != nil {
+				return err
+			}
+			rec = merge.Record{Row: column.Row{Batch: p.batch, Index: i}, Delete: k.deleted(i), Partial: p.has, Block: int32(n), Index: int32(p.first + i)}
+			k.ordering(i, &rec.Ord)
+			if r.positions != nil {
+				r.putAt(at[p.first+i], key, &rec, false)
+			} else if err := r.join.put(key, &rec, false); err != nil {
+				return err
+			}
+		}
+		r.stats.LogRecords += int64(p.batch.Len)
+		if err := r.check(); err != nil {
+			return err
 		}
 	}
-	r.stats.LogRecords += int64(batch.Len)
+	if at != nil && len(at) != total {
+		return badPositions(f, b, len(at), total)
+	}
+	return nil
+}
+
+// check keeps the merged records within their budget.
+func (r *reader) check() error {
+	if err := r.join.check(); err != nil {
+		return err
+	}
+	if r.positions != nil && r.join.parts != nil {
+		r.positions = nil
+		r.stats.PositionsOff = "The log records do not fit their memory budget: they are matched by key."
+	}
 	return nil
 }
 
@@ -543,16 +578,26 @@ func (r *reader) deletes(f *logfile.Reader, b *logfile.Block, n int, at []uint64
 	for i := range list {
 		d := &list[i]
 		rec := merge.Record{Ord: r.deleteOrdering(d.Ordering), Delete: true, Block: int32(n), Index: int32(i)}
-		if at != nil {
+		if r.positions != nil {
 			// In commit time ordering Hudi stores a delete by position without a look at what is there.
 			r.putAt(at[i], []byte(d.Key), &rec, r.o.Rules.Mode == merge.CommitTime)
 		} else {
-			r.put([]byte(d.Key), &rec)
+			if err := r.join.put([]byte(d.Key), &rec, false); err != nil {
+				return err
+			}
+		}
+		if i%checkDeletes == checkDeletes-1 {
+			if err := r.check(); err != nil {
+				return err
+			}
 		}
 	}
 	r.stats.LogRecords += int64(len(list))
-	return nil
+	return r.check()
 }
+
+// checkDeletes is after how many entries of a delete block the budget is looked at.
+const checkDeletes = 1024
 
 // deleteOrdering returns the ordering value of a delete in the class that the ordering fields
 // have in rows: a plain number stands for a date or time where the field is one.
@@ -593,58 +638,21 @@ func (r *reader) classify(o *merge.Ordering, field string) {
 	merge.FromColumn(one, 0, o)
 }
 
-// put merges a log record into the map.
-func (r *reader) put(key []byte, rec *merge.Record) {
-	h := r.records.hash(key)
-	e := r.records.find(key, h)
-	if e == nil {
-		e = r.records.add(key, h)
-		e.Record = *rec
-		r.records.enter(h)
-		r.first(e)
-		return
-	}
-	r.delta(e, rec)
-}
-
 // putAt merges a log record into the map by its position in the base file.
 func (r *reader) putAt(pos uint64, key []byte, rec *merge.Record, always bool) {
 	e := r.positions[pos]
 	if e == nil {
-		e = r.records.add(key, r.records.hash(key))
+		e = r.join.records.add(key, r.join.records.hash(key))
 		e.Record = *rec
 		r.positions[pos] = e
-		r.first(e)
+		r.join.first(e)
 		return
 	}
 	if always {
 		e.Record = *rec
 		return
 	}
-	r.delta(e, rec)
-}
-
-// first tells of the first log record of a key.
-func (r *reader) first(e *entry) {
-	if r.o.Observe != nil {
-		r.observe(e.key, false, r.merger.First(&e.Record))
-	}
-}
-
-func (r *reader) delta(e *entry, rec *merge.Record) {
-	d := r.merger.Delta(&e.Record, rec)
-	if d.Mixed {
-		r.mixed(&d)
-	}
-	if r.o.Observe != nil {
-		r.observe(e.key, false, d)
-	}
-	switch d.Outcome {
-	case merge.New:
-		e.Record = *rec
-	case merge.Combined, merge.Removed:
-		e.Record = d.Merged.Record
-	}
+	r.join.delta(e, rec)
 }
 
 // mixed notes a merge of ordering values that do not compare.
@@ -658,18 +666,14 @@ func (r *reader) mixed(d *merge.Decision) {
 }
 
 func (r *reader) base(yield func(Row, error) bool) (more bool, err error) {
-	obj, err := r.o.Open(r.ctx, r.s.Base)
+	f, err := r.openBase()
 	if err != nil {
 		return false, err
 	}
-	defer obj.Close()
-	f, err := basefile.Open(r.ctx, obj, r.s.Base)
-	if err != nil {
-		return false, err
-	}
-	merges := r.merges && !r.o.SkipMerge && r.records.n > 0
+	defer f.Close()
+	merges := r.merges && !r.o.SkipMerge && !r.join.empty()
 	first := int64(0)
-	for raw, err := range f.Batches(r.ctx, r.need) {
+	for raw, err := range r.baseBatches(f, r.need) {
 		if err != nil {
 			return false, err
 		}
@@ -686,6 +690,9 @@ func (r *reader) base(yield func(Row, error) bool) (more bool, err error) {
 		}
 		var row Row
 		for i := range batch.Len {
+			if r.o.BaseRows != nil && !r.o.BaseRows(batch, i) {
+				continue
+			}
 			row = Row{column.Row{Batch: batch, Index: i}, FromBase, merge.InBase, int32(first) + int32(i)}
 			if k != nil {
 				keep, err := r.final(k, i, uint64(first)+uint64(i), &row)
@@ -706,46 +713,39 @@ func (r *reader) base(yield func(Row, error) bool) (more bool, err error) {
 	return true, nil
 }
 
-// final merges a base row with the log record of its key or position, if there is one.
+// final merges a base row with the log record of its key or position, if there is one. A row whose
+// log records are in a store follows them there.
 func (r *reader) final(k *keyer, i int, pos uint64, row *Row) (keep bool, err error) {
-	var e *entry
+	j := r.join
+	base := &j.base
 	if r.positions != nil {
-		e = r.positions[pos]
-	} else {
-		key, err := k.key(i)
-		if err != nil {
-			return false, err
+		e := r.positions[pos]
+		if e == nil || e.done {
+			return true, nil
 		}
-		e = r.records.find(key, r.records.hash(key))
+		*base = merge.Record{Row: row.Row, Block: merge.InBase, Index: row.Record}
+		k.ordering(i, &base.Ord)
+		return j.final(e, base, row), nil
 	}
+	key, err := k.key(i)
+	if err != nil {
+		return false, err
+	}
+	if j.parts != nil {
+		if !j.keys.has(key) {
+			return true, nil
+		}
+		*base = merge.Record{Row: row.Row, Block: merge.InBase, Index: row.Record}
+		k.ordering(i, &base.Ord)
+		return false, j.parts.base(key, base)
+	}
+	e := j.records.find(key, j.records.hash(key))
 	if e == nil || e.done {
 		return true, nil
 	}
-	e.done = true
-	base := &r.baseRow
 	*base = merge.Record{Row: row.Row, Block: merge.InBase, Index: row.Record}
 	k.ordering(i, &base.Ord)
-	d := r.merger.Final(base, &e.Record)
-	if d.Mixed {
-		r.mixed(&d)
-	}
-	if r.o.Observe != nil {
-		r.observe(e.key, true, d)
-	}
-	if d.Outcome == merge.Old {
-		return true, nil
-	}
-	w := d.Winner()
-	if w.Delete {
-		r.stats.Deleted++
-		return false, nil
-	}
-	r.stats.Updated++
-	*row = Row{w.Row, FromLog, w.Block, w.Index}
-	if d.Outcome == merge.Combined {
-		row.Origin = Combined
-	}
-	return true, nil
+	return j.final(e, base, row), nil
 }
 
 // convert brings a batch to the reader's type.

@@ -16,6 +16,8 @@ type records struct {
 	slots []uint64
 	seed  maphash.Seed
 	keys  []byte
+	// keyBytes is the size of all keys.
+	keyBytes int64
 }
 
 // entry is the merged record of one key.
@@ -70,6 +72,7 @@ func (r *records) add(key []byte, hash uint32) *entry {
 	e := r.at(r.n)
 	e.key, e.hash = r.keys[at:len(r.keys):len(r.keys)], hash
 	r.n++
+	r.keyBytes += int64(len(key))
 	return e
 }
 

@@ -50,12 +50,55 @@ type Rules struct {
 	// UnavailableStays is true where PostgresDebeziumAvroPayload does not replace the marker of a value
 	// that the source did not send by the earlier value.
 	UnavailableStays bool
+	// SchemaOfWrites is true where the table schema is never taken from compactions, log compactions,
+	// clusterings and index builds.
+	SchemaOfWrites bool
+	// HistoryByOption is true where the schema history of tables below version 8 counts only with the
+	// option hoodie.schema.on.read.enable: without it columns are matched by name, and old values of
+	// renamed ones are null.
+	HistoryByOption bool
+	Queries
 	// Note tells where this release is known to be wrong.
 	Note string
 }
 
+// Queries are the differences in which instants and files a query chooses.
+type Queries struct {
+	// ByRequestedTime is true where incremental reads and the start and end of Flink's reads are
+	// requested times for every table. Later releases take completion times, Spark's from table
+	// version 8 on.
+	ByRequestedTime bool
+	// StartIncluded is true where an incremental read by completion time includes its start.
+	StartIncluded bool
+	// HollowCommits is true where a pending commit with later completed ones is refused by an
+	// incremental read by requested time.
+	HollowCommits bool
+	// TimeTravelChecks is true where travelling to a cleaned or not yet settled time is refused.
+	TimeTravelChecks bool
+	// FullScan is the default of hoodie.datasource.read.incr.fallback.fulltablescan.enable for reads by
+	// completion time.
+	FullScan bool
+	// FullScanSkipsLogs is true where such a full scan leaves log files out (seen in 1.0.2).
+	FullScanSkipsLogs bool
+	// StoredPartitions is true where an incremental read of a copy-on-write table takes partition
+	// columns from the files as they are: dropped ones are null.
+	StoredPartitions bool
+	// EncodedPartitions is true where an incremental read shows URL-encoded partition values as they
+	// are in the path.
+	EncodedPartitions bool
+	// FlinkSkips is the default of Flink's read.streaming.skip_compaction and skip_clustering.
+	FlinkSkips bool
+	// FlinkEndOnce is true where read.end-commit bounds only the first round of Flink's streaming read.
+	FlinkEndOnce bool
+	// FlinkLosesRows is true where Flink's reads pass rows over in silence: an archived range in
+	// streaming, and slices that begin at a skipped compaction in a read from the earliest instant.
+	FlinkLosesRows bool
+}
+
 // Default is the release whose rules are the right answer.
 const Default = "1.2.0"
+
+const stops = "0.13 to 0.15 stop reading a slice at the first block that is later than the query instant, a rollback block included: newer committed rows behind it are not seen."
 
 const copied = "1.x finds the slice of a log file of a table below version 8 by file modification times: after such a table was copied, logs that a compaction has dealt with are merged again."
 
@@ -65,11 +108,16 @@ var table = []struct {
 	rules Rules
 }{
 	{[3]int{0, 0, 0}, Rules{Scanner: ScanTop, Payloads: true, SkipMergesLogs: true, PathIsPartitionValue: true,
-		Note: "Up to 0.12 a rollback block only reaches the blocks directly before it."}},
-	{[3]int{0, 13, 0}, Rules{Scanner: ScanV1, Payloads: true, SkipMergesLogs: true, PathIsPartitionValue: true,
-		Note: "0.13 to 0.15 stop reading a slice at the first block that is later than the query instant, a rollback block included: newer committed rows behind it are not seen."}},
-	{[3]int{1, 0, 0}, Rules{Scanner: Scan1x, LogsByModTime: true, DefaultDeleteFails: true, HFileBlocksFail: true, UnavailableStays: true, Note: copied}},
-	{[3]int{1, 1, 0}, Rules{Scanner: Scan1x, LogsByModTime: true, HFileBlocksFail: true, UnavailableStays: true, Note: copied}},
+		Queries: Queries{ByRequestedTime: true, StoredPartitions: true, FlinkEndOnce: true, FlinkLosesRows: true},
+		Note:    "Up to 0.12 a rollback block only reaches the blocks directly before it."}},
+	{[3]int{0, 13, 0}, Rules{Scanner: ScanV1, SchemaOfWrites: true, Payloads: true, SkipMergesLogs: true, PathIsPartitionValue: true,
+		Queries: Queries{ByRequestedTime: true, StoredPartitions: true, FlinkEndOnce: true, FlinkLosesRows: true}, Note: stops}},
+	{[3]int{0, 14, 0}, Rules{Scanner: ScanV1, SchemaOfWrites: true, Payloads: true, SkipMergesLogs: true, PathIsPartitionValue: true,
+		Queries: Queries{ByRequestedTime: true, StoredPartitions: true, HollowCommits: true, TimeTravelChecks: true, FlinkEndOnce: true, FlinkLosesRows: true}, Note: stops}},
+	{[3]int{1, 0, 0}, Rules{Scanner: Scan1x, LogsByModTime: true, HistoryByOption: true, DefaultDeleteFails: true, HFileBlocksFail: true, UnavailableStays: true,
+		Queries: Queries{StartIncluded: true, FullScanSkipsLogs: true, EncodedPartitions: true, HollowCommits: true, TimeTravelChecks: true, FullScan: true, FlinkSkips: true, FlinkLosesRows: true}, Note: copied}},
+	{[3]int{1, 1, 0}, Rules{Scanner: Scan1x, LogsByModTime: true, HistoryByOption: true, HFileBlocksFail: true, UnavailableStays: true,
+		Queries: Queries{EncodedPartitions: true, HollowCommits: true, TimeTravelChecks: true, FullScan: true, FlinkSkips: true, FlinkLosesRows: true}, Note: copied}},
 }
 
 // For returns the rules of a release: "" or "default" (the right answer), "fixed" (the same:
@@ -92,7 +140,8 @@ func For(version string) (Rules, error) {
 	}
 	if right {
 		// The right answer is that of the newest release without what is known to be wrong in it.
-		r.LogsByModTime, r.UnavailableStays, r.Note = false, false, ""
+		r.LogsByModTime, r.UnavailableStays, r.HistoryByOption, r.Note = false, false, false, ""
+		r.FlinkLosesRows, r.EncodedPartitions = false, false
 		r.HFileBlocksFail = r.HFileBlocksFail && version != "fixed"
 	}
 	r.Version = version

@@ -31,6 +31,29 @@ type KnownSizer interface {
 	KnownSize() (int64, bool)
 }
 
+// Neighbour is implemented by sources that can reach what lies beside the base path: the source
+// tree of a bootstrapped table, which is no part of the table.
+type Neighbour interface {
+	// Sibling opens the folder of a name in the folder that holds the base path. A source from which
+	// nothing beside the base can be reached, or that has no such folder, gives a Fault of kind
+	// NotFound; one whose folder can't be seen without reading a file in it may open it unseen. The
+	// name is one plain element of a path. What is opened is closed, where it has a Close, by the caller.
+	Sibling(ctx context.Context, name string) (Source, error)
+}
+
+// CheckName returns a Fault of kind Refused for a name that is not one plain element of a path.
+func CheckName(name, location string) error {
+	if name == "" || strings.Contains(name, "/") || strings.Contains(name, "\\") {
+		return &Fault{Op: "open", Path: name, Location: location, Kind: Refused, Err: fmt.Errorf("%q is not the name of a folder", name)}
+	}
+	return CheckPath("open", name, location)
+}
+
+// NoSibling is the Fault of a source that has no folder of this name beside its base path.
+func NoSibling(name, location string) error {
+	return &Fault{Op: "open", Path: name, Location: location, Kind: NotFound, Err: fmt.Errorf("there is no folder %q beside the table", name)}
+}
+
 // CheckPath returns a Fault of kind Refused for a path that this package does not allow:
 // one that begins or ends with "/", has an empty, "." or ".." element, or holds a NUL.
 // "" (the base path) is allowed. op and location go into the Fault.

@@ -8,12 +8,14 @@ import (
 	"sort"
 	"strings"
 
+	"hudiscope/core/evolve"
 	"hudiscope/core/filegroup"
 	"hudiscope/core/groupreader"
 	"hudiscope/core/logscan"
 	"hudiscope/core/merge"
 	"hudiscope/core/release"
 	"hudiscope/core/schema"
+	"hudiscope/core/spill"
 	"hudiscope/core/storage"
 	"hudiscope/core/timeline"
 )
@@ -31,14 +33,34 @@ func (t *Table) loadView(ctx context.Context, progress func(dirs int)) (*filegro
 		if err != nil {
 			return nil, err
 		}
-		v, err := filegroup.Load(ctx, t.Src, t.Config, tl, nil, filegroup.Options{
-			Release: t.Rules.Version, ReadRows: historyRows, ByModTime: t.Rules.LogsByModTime && t.Config.Version < 8, List: filegroup.ListOptions{Progress: progress}})
+		opt, err := t.viewOptions(ctx)
+		if err != nil {
+			return nil, err
+		}
+		opt.List.Progress = progress
+		v, err := filegroup.Load(ctx, t.Src, t.Config, tl, nil, opt)
 		if err != nil {
 			return nil, err
 		}
 		t.view = v
 	}
 	return t.view, nil
+}
+
+// viewOptions are the options of every view of the table.
+func (t *Table) viewOptions(ctx context.Context) (filegroup.Options, error) {
+	o := filegroup.Options{Release: t.Rules.Version, ReadRows: historyRows, ByModTime: t.Rules.LogsByModTime && t.Config.Version < 8}
+	x, err := t.bootstrapIndex(ctx)
+	if err != nil && !t.noBootstrapIndex(err) {
+		return o, err
+	}
+	if x != nil {
+		o.Bootstrap = func(partition, fileID string) string {
+			s, _ := x.Source(partition, fileID)
+			return s.URI
+		}
+	}
+	return o, nil
 }
 
 // QueryType is what a query sees of the table.
@@ -62,6 +84,12 @@ type Query struct {
 	SkipMerge bool
 	// ByPosition matches log records with base rows by position where that is possible.
 	ByPosition bool
+	// BootstrapBase is where the source of a bootstrapped table is now, "" for the folder of its name
+	// beside the table.
+	BootstrapBase string
+	// IgnoreHistory reads columns by name also where the table has a schema history, UseHistory by
+	// their numbers also where the release would not.
+	IgnoreHistory, UseHistory bool
 	// Fallback is the merge mode to use where the table's own can't be followed, "" for none.
 	Fallback merge.Mode
 }
@@ -121,6 +149,17 @@ func ParseQuery(options map[string]string) (Query, error) {
 				q.Fallback = merge.EventTime
 			default:
 				return q, &OptionError{k, v, "the fallbacks are commit_time (the later commit wins) and event_time (the higher ordering value wins)"}
+			}
+		case BootstrapBaseOption:
+			q.BootstrapBase = v
+		case SchemaOnReadOption:
+			switch strings.ToLower(v) {
+			case "true":
+				q.UseHistory = true
+			case "false":
+				q.IgnoreHistory = true
+			default:
+				return q, &OptionError{k, v, "want true or false"}
 			}
 		case "hoodie.metadata.enable", "hoodie.enable.data.skipping", "hoodie.datasource.read.file.index.listing.mode",
 			"hoodie.fileIndex.dataSkippingFailureMode":
@@ -187,6 +226,14 @@ type Plan struct {
 	tl *timeline.Timeline
 	// stored is the type of the rows in the files, where Schema shows some columns as text; else nil.
 	stored *schema.Type
+	// internal is the schema by whose column numbers files are read, nil for by name.
+	internal *evolve.Schema
+	// blocks and keep are those of a Selection.
+	blocks     *logscan.InstantRange
+	keep       func(commit string) bool
+	partitions PartitionValues
+	keepBase   func(commit string) bool
+	unmerged   bool
 }
 
 // Plan plans a query (spec file-view.md section 11).
@@ -199,10 +246,8 @@ func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Pl
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Query: q, Schema: sc, t: t, tl: view.Timeline}
-	if shown := t.timestampColumns(sc.Type); shown != nil {
-		p.Schema, p.stored = &Schema{Type: shown, From: sc.From}, sc.Type
-	}
+	p := &Plan{Query: q, t: t, tl: view.Timeline}
+	p.setSchema(sc)
 	p.AsOf = view.Latest
 	if q.AsOf != "" {
 		p.AsOf = q.AsOf
@@ -219,17 +264,42 @@ func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Pl
 		}
 		p.Slices = append(p.Slices, t.partitionSlices(view, part.Path, q, p.AsOf)...)
 	}
-	logs := false
+	return p, p.finish(q)
+}
+
+// setSchema sets the schema of the rows.
+func (p *Plan) setSchema(sc *Schema) {
+	p.Schema = sc
+	byName := p.Query.IgnoreHistory
+	if p.t.Rules.HistoryByOption && p.t.Config.Version < 8 && !p.Query.UseHistory && sc.Internal != nil {
+		byName = true
+		p.Remarks = append(p.Remarks, p.t.Rules.Name()+" reads this table by the names of columns unless "+SchemaOnReadOption+" is set: old values of renamed columns are null. They are shown when no release is asked for, or with the option.")
+	}
+	if sc.Internal != nil && !byName {
+		s := *sc
+		s.Type = rowType(sc.Type, sc.Internal)
+		p.Schema, p.internal = &s, sc.Internal
+	}
+	if shown := p.t.timestampColumns(p.Schema.Type); shown != nil {
+		s := *p.Schema
+		p.stored, s.Type = s.Type, shown
+		p.Schema = &s
+	}
+}
+
+// finish checks that the chosen slices can be read, and remarks on how they are merged.
+func (p *Plan) finish(q Query) error {
+	t, logs := p.t, false
 	for i := range p.Slices {
 		if err := p.check(&p.Slices[i]); err != nil {
-			return nil, err
+			return err
 		}
 		logs = logs || len(p.Slices[i].Logs) > 0
 	}
 	if logs && !(q.SkipMerge && !t.Rules.SkipMergesLogs) {
 		rules, instead, err := t.rulesFor(q)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if instead != "" {
 			p.Remarks = append(p.Remarks, instead)
@@ -241,7 +311,7 @@ func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Pl
 			p.Remarks = append(p.Remarks, t.Rules.Name()+" shows the marker of a value that the source did not send; the earlier value, which is right, is shown when no release is asked for.")
 		}
 	}
-	return p, nil
+	return nil
 }
 
 func (t *Table) partitionSlices(view *filegroup.View, part string, q Query, asOf string) []groupreader.Slice {
@@ -249,7 +319,7 @@ func (t *Table) partitionSlices(view *filegroup.View, part string, q Query, asOf
 	if q.Type == ReadOptimized || !t.Config.MergeOnRead() {
 		for _, b := range view.LatestBaseFilesBeforeOrOn(part, asOf) {
 			if q.FileID == "" || q.FileID == b.FileID {
-				out = append(out, groupreader.Slice{Partition: part, FileID: b.FileID, BaseInstant: b.Instant, Base: b.Path})
+				out = append(out, groupreader.Slice{Partition: part, FileID: b.FileID, BaseInstant: b.Instant, Base: b.Path, Source: b.Bootstrap})
 			}
 		}
 		return out
@@ -265,7 +335,7 @@ func (t *Table) partitionSlices(view *filegroup.View, part string, q Query, asOf
 func sliceOf(s *filegroup.Slice) groupreader.Slice {
 	g := groupreader.Slice{Partition: s.Partition, FileID: s.FileID, BaseInstant: s.BaseInstant}
 	if s.Base != nil {
-		g.Base = s.Base.Path
+		g.Base, g.Source = s.Base.Path, s.Base.Bootstrap
 	}
 	for _, l := range s.DataLogs() {
 		g.Logs = append(g.Logs, l.Path)
@@ -275,20 +345,20 @@ func sliceOf(s *filegroup.Slice) groupreader.Slice {
 
 // check refuses slices whose rows can't be read, before anything of them is.
 func (p *Plan) check(s *groupreader.Slice) error {
-	if s.Base != "" && !strings.HasSuffix(s.Base, ".parquet") {
-		ext := s.Base[strings.LastIndexByte(s.Base, '.')+1:]
-		return &groupreader.Unsupported{File: s.Base, What: "rows of " + strings.ToUpper(ext) + " base files can't be read yet"}
+	if s.Base == "" {
+		return nil
 	}
-	if s.Base != "" && p.t.Config.BootstrapBasePath() != "" && s.BaseInstant == "00000000000001" {
-		return &groupreader.Unsupported{File: s.Base, What: "rows of this file are still in the bootstrap source, which can't be read yet"}
-	}
-	return nil
+	return p.t.checkBase(s)
 }
 
 // ReadOptions say how the plan's slices are read.
 type ReadOptions struct {
+	// LogBytes bounds the decoded log records of a slice where there is no Spill.
 	LogBytes int64
-	Progress func(unit string, n int64)
+	// MergeBytes is the memory for merging a slice, in bytes; what does not fit goes to Spill.
+	MergeBytes int64
+	Spill      spill.Open
+	Progress   func(unit string, n int64)
 	// Observe, if set, is told of every merge step.
 	Observe func(groupreader.Step)
 }
@@ -299,7 +369,7 @@ func (p *Plan) Rows(ctx context.Context, s groupreader.Slice, ro ReadOptions, st
 	if err != nil {
 		return func(yield func(groupreader.Row, error) bool) { yield(groupreader.Row{}, err) }
 	}
-	return groupreader.Rows(ctx, s, o, stats)
+	return p.kept(groupreader.Rows(ctx, s, o, stats), o)
 }
 
 func (p *Plan) options(s groupreader.Slice, ro ReadOptions) (*groupreader.Options, error) {
@@ -308,8 +378,15 @@ func (p *Plan) options(s groupreader.Slice, ro ReadOptions) (*groupreader.Option
 		Open:   func(ctx context.Context, path string) (storage.Object, error) { return p.t.Src.Open(ctx, path) },
 		Reader: p.Schema.Type, Want: p.Want, Ordering: p.t.Merge.OrderingFields,
 		DeleteField: p.t.Merge.DeleteField, DeleteMarker: p.t.Merge.DeleteMarker,
-		Scan: p.t.ScanOptions(p.tl, p.AsOf), LogBytes: ro.LogBytes, Progress: ro.Progress, Observe: ro.Observe,
+		Scan: p.t.ScanOptions(p.tl, p.AsOf), LogBytes: ro.LogBytes, MergeBytes: ro.MergeBytes, Spill: ro.Spill, Progress: ro.Progress, Observe: ro.Observe,
 		Release: p.t.Rules, SkipMerge: p.Query.SkipMerge, ByPosition: p.Query.ByPosition,
+	}
+	o.Scan.Range = p.blocks
+	o.Base = func(ctx context.Context, s groupreader.Slice) (groupreader.BaseFile, error) {
+		return p.t.openBase(ctx, &s, p.Query.BootstrapBase)
+	}
+	if p.internal != nil {
+		o.Evolve = p.t.mappings(p.tl, p.internal)
 	}
 	if len(s.Logs) > 0 {
 		rules, _, err := p.t.rulesFor(p.Query)
@@ -321,7 +398,7 @@ func (p *Plan) options(s groupreader.Slice, ro ReadOptions) (*groupreader.Option
 			o.KeyFields = c.RecordKeyFields()
 		}
 	}
-	if c.DropPartitionColumns() {
+	if c.DropPartitionColumns() || s.Source != "" {
 		o.Constants = p.t.partitionValues(s.Partition)
 	}
 	if p.stored != nil {
@@ -333,6 +410,7 @@ func (p *Plan) options(s groupreader.Slice, ro ReadOptions) (*groupreader.Option
 			}
 		}
 	}
+	p.selected(o, s)
 	return o, nil
 }
 

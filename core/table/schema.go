@@ -9,6 +9,7 @@ import (
 	"hudiscope/core/basefile"
 	"hudiscope/core/commitmeta"
 	"hudiscope/core/corrupt"
+	"hudiscope/core/groupreader"
 	"hudiscope/core/logfile"
 	"hudiscope/core/schema"
 	"hudiscope/core/storage"
@@ -36,55 +37,90 @@ func (t *Table) SchemaAt(ctx context.Context, instant string) (*Schema, error) {
 			commits = commits[:len(commits)-1]
 		}
 	}
-	var dataFile string
-	var found *Schema
-	for i := len(commits) - 1; i >= 0 && (found == nil || dataFile == ""); i-- {
+	var dataFile, dataCommit string
+	out := &Schema{}
+	var found *schema.Type
+	var last *commitmeta.CommitMetadata
+	fromCommit := SchemaSource{Place: "the commit metadata"}
+	for i := len(commits) - 1; i >= 0 && (found == nil || dataFile == "" || last == nil); i-- {
 		m, err := tl.CommitMetadata(ctx, &commits[i])
 		if err != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 			// A commit that can't be decoded is shown on the timeline; an older one has the schema too.
 			continue
 		}
 		if dataFile == "" {
-			dataFile = writtenFile(m)
+			dataFile, dataCommit = writtenFile(m), commits[i].Requested
+		}
+		changes := changesSchema(m.Operation)
+		if last == nil && changes {
+			last = m
+			if out.Internal, err = internalOf(m, commits[i].File.Path); err != nil {
+				return nil, err
+			}
+			if out.Internal != nil {
+				out.InternalFrom = commits[i].File.Name
+			}
 		}
 		text := m.Extra["schema"]
-		if found != nil || text == "" {
+		if found != nil || text == "" || t.Rules.SchemaOfWrites && !changes {
 			continue
 		}
-		typ, err := schema.Parse(text)
-		if err != nil {
+		if found, err = schema.Parse(text); err != nil {
 			return nil, fmt.Errorf("the schema in the metadata of %s: %w", commits[i].File.Path, err)
 		}
-		found = &Schema{Type: typ, From: "the commit metadata of " + commits[i].File.Name}
+		out.From = "the commit metadata of " + commits[i].File.Name
+		fromCommit.Place = out.From
+		if i < len(commits)-1 {
+			fromCommit.Note = "The newest completed commit that carries a schema, by requested time."
+		}
 	}
-	if found == nil && t.Config.CreateSchema() != "" {
-		typ, err := schema.Parse(t.Config.CreateSchema())
-		if err != nil {
+	fromCommit.Found, fromCommit.Used = found != nil, found != nil
+	created := SchemaSource{Place: "hoodie.table.create.schema in hoodie.properties", Found: t.Config.CreateSchema() != ""}
+	if found == nil && created.Found {
+		if found, err = schema.Parse(t.Config.CreateSchema()); err != nil {
 			return nil, fmt.Errorf("hoodie.table.create.schema: %w", err)
 		}
-		found = &Schema{Type: typ, From: "hoodie.table.create.schema"}
+		out.From, created.Used = "hoodie.table.create.schema", true
 	}
+	fromFile := SchemaSource{Place: "a data file", Found: dataFile != ""}
 	var inFile *schema.Type
+	if dataFile != "" {
+		fromFile.Place, fromFile.Note = "the data file "+dataFile, "Written by "+dataCommit+", the newest commit that wrote records; not read for its schema."
+	}
 	if dataFile != "" && (found == nil || t.mayHaveOperation()) {
 		inFile, err = t.fileSchema(ctx, dataFile)
 		if err != nil && found == nil {
 			return nil, err
 		}
+		fromFile.Note = "Written by " + dataCommit + ", the newest commit that wrote records."
+		if err != nil {
+			fromFile.Note += " It can't be read: " + err.Error() + "."
+		}
 	}
 	if found == nil && inFile != nil {
-		found = &Schema{Type: inFile, From: "the data file " + dataFile}
+		found, out.From, fromFile.Used = inFile, "the data file "+dataFile, true
 	}
 	if found == nil {
 		return nil, &corrupt.Error{File: t.Config.File, Offset: corrupt.Unknown, Part: "table schema", Want: "one in a commit, in hoodie.table.create.schema or in a data file", Got: "none",
 			Try: "The table has no completed write yet, or its commits can't be read; see the timeline."}
 	}
-	found.Type = t.withPartitionColumns(found.Type)
+	if out.Type, err = t.withPartitionColumns(found); err != nil {
+		return nil, err
+	}
 	if t.Config.PopulateMetaFields() {
 		operation := inFile != nil && inFile.FieldIndex(schema.OperationField) >= 0
-		found.Type = found.Type.WithMetaFields(operation)
+		out.Type = out.Type.WithMetaFields(operation)
 	}
-	t.schemas[instant] = found
-	return found, nil
+	out.Sources = []SchemaSource{fromCommit, created, fromFile}
+	if out.Internal != nil {
+		out.Sources = append(out.Sources, SchemaSource{Place: "the schema history (" + latestSchema + " of " + out.InternalFrom + ")", Found: true,
+			Note: "Its numbers say which column of a file is which: rows are read by them, unless the option " + SchemaOnReadOption + " is false."})
+	}
+	t.schemas[instant] = out
+	return out, nil
 }
 
 // mayHaveOperation tells for which tables the question whether data files carry _hoodie_operation
@@ -93,20 +129,27 @@ func (t *Table) mayHaveOperation() bool {
 	return t.Config.PopulateMetaFields() && t.Config.MergeOnRead()
 }
 
-// withPartitionColumns appends partition columns that data files do not store, as nullable text.
-func (t *Table) withPartitionColumns(typ *schema.Type) *schema.Type {
+// withPartitionColumns appends partition columns that data files do not store, as nullable text. As
+// in Hudi the schema must have all of them or none.
+func (t *Table) withPartitionColumns(typ *schema.Type) (*schema.Type, error) {
 	if !t.Config.DropPartitionColumns() {
-		return typ
+		return typ, nil
 	}
 	out := *typ
 	out.Fields = append([]schema.Field(nil), typ.Fields...)
+	var missing []string
 	for _, f := range t.Config.PartitionFields() {
-		if out.FieldIndex(f) < 0 {
+		if typ.FieldIndex(f) < 0 {
+			missing = append(missing, f)
 			out.Fields = append(out.Fields, schema.Field{Name: f, HasDoc: true, HasDefault: true, Default: "null",
 				Type: &schema.Type{Kind: schema.String, Nullable: true, NullFirst: true}})
 		}
 	}
-	return &out
+	if len(missing) > 0 && len(missing) < len(t.Config.PartitionFields()) {
+		return nil, &corrupt.Error{File: t.Config.File, Offset: corrupt.Unknown, Part: "table schema", Want: "all or none of the partition columns " + strings.Join(t.Config.PartitionFields(), ", ") + ", for the table drops them from its files",
+			Got: "all but " + strings.Join(missing, ", "), Try: "Hudi fails on this table too. The timeline, the files and the log blocks can be read."}
+	}
+	return &out, nil
 }
 
 // writtenFile returns a data file that a commit wrote records to, "" when there is none.
@@ -133,7 +176,15 @@ func (t *Table) fileSchema(ctx context.Context, file string) (*schema.Type, erro
 		return logSchema(ctx, obj, file)
 	}
 	if !strings.HasSuffix(file, ".parquet") {
-		return nil, fmt.Errorf("%s: the schema of such files can't be read", file)
+		if err := t.checkBase(&groupreader.Slice{Base: file}); err != nil {
+			return nil, err
+		}
+		f, err := t.openRows(ctx, keepOpen{obj}, file)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return f.Type(), nil
 	}
 	f, err := basefile.Open(ctx, obj, file)
 	if err != nil {
@@ -144,6 +195,11 @@ func (t *Table) fileSchema(ctx context.Context, file string) (*schema.Type, erro
 	}
 	return f.Type(), nil
 }
+
+// keepOpen is an object that someone else closes.
+type keepOpen struct{ storage.Object }
+
+func (keepOpen) Close() error { return nil }
 
 func logSchema(ctx context.Context, obj storage.Object, file string) (*schema.Type, error) {
 	text := ""

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"hudiscope/core/config"
+	"hudiscope/core/evolve"
 	"hudiscope/core/filegroup"
 	"hudiscope/core/groupreader"
 	"hudiscope/core/merge"
@@ -28,6 +29,11 @@ type Table struct {
 	Config *config.Config
 	Rules  release.Rules
 	Merge  config.MergeDecision
+	// Parts is what the program links for some tables only.
+	Parts Parts
+
+	boot    bootstrapped
+	evolved evolved
 
 	mu       sync.Mutex
 	timeline *timeline.Timeline
@@ -139,6 +145,21 @@ type Schema struct {
 	// Type is a record with the meta fields in front, when the table has them.
 	Type *schema.Type
 	From string
+	// Internal is the schema with the numbers of the columns, nil for a table without a schema history.
+	// InternalFrom is the commit that has it.
+	Internal     *evolve.Schema
+	InternalFrom string
+	// Sources are the places where a schema was looked for, in order.
+	Sources []SchemaSource
+}
+
+// SchemaSource is a place where a schema may be.
+type SchemaSource struct {
+	// Place names it; Found tells whether there is one, Used whether it won.
+	Place       string
+	Found, Used bool
+	// Note says more, "" for nothing.
+	Note string
 }
 
 // MergeSupport returns nil when log records of this table can be merged, else why not.

@@ -78,7 +78,8 @@ func Gold(t testing.TB, name, file string, v any) {
 	}
 }
 
-// OpenZip reads a zip file into memory; only entries below root/ are kept, without that prefix.
+// OpenZip reads a zip file into memory. Entries below root/ are the table's, without that prefix;
+// those of other folders are beside it (Sibling).
 func OpenZip(path, root string) (*Files, error) {
 	z, err := zip.OpenReader(path)
 	if err != nil {
@@ -87,7 +88,14 @@ func OpenZip(path, root string) (*Files, error) {
 	defer z.Close()
 	out := New(filepath.Base(path))
 	for _, e := range z.File {
+		out := out
 		name, ok := strings.CutPrefix(e.Name, root+"/")
+		if !ok {
+			var folder string
+			if folder, name, ok = strings.Cut(e.Name, "/"); ok {
+				out = out.beside(folder)
+			}
+		}
 		if !ok || name == "" {
 			continue
 		}
@@ -123,6 +131,33 @@ type Files struct {
 
 	mu    sync.Mutex
 	opens map[string]int
+
+	siblings map[string]*Files
+}
+
+// beside returns the folder of a name beside the table, which is made if need be.
+func (f *Files) beside(name string) *Files {
+	if f.siblings == nil {
+		f.siblings = map[string]*Files{}
+	}
+	if f.siblings[name] == nil {
+		f.siblings[name] = New(f.location + "!" + name)
+	}
+	return f.siblings[name]
+}
+
+// Beside returns the folder of a name beside the table, nil when there is none.
+func (f *Files) Beside(name string) *Files { return f.siblings[name] }
+
+// RemoveBeside deletes a folder beside the table.
+func (f *Files) RemoveBeside(name string) { delete(f.siblings, name) }
+
+// Sibling implements storage.Neighbour.
+func (f *Files) Sibling(ctx context.Context, name string) (storage.Source, error) {
+	if s := f.siblings[name]; s != nil {
+		return s, ctx.Err()
+	}
+	return nil, storage.NoSibling(name, f.location)
 }
 
 // New returns an empty source.

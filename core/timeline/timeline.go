@@ -83,7 +83,7 @@ func Load(ctx context.Context, src storage.Source, cfg *config.Config) (*Timelin
 		t.Note += "."
 		t.finding("warning", "Instants may be missing", t.Note, t.Dir)
 	}
-	var files []File
+	files := make([]File, 0, len(l.Entries))
 	for _, e := range l.Entries {
 		if e.Dir {
 			continue
@@ -112,27 +112,37 @@ func (t *Timeline) finding(level, title, detail, file string) {
 // reduce makes instants of files: one for each requested time and comparable action, in
 // the highest state that has a file (spec timeline.md section 5).
 func reduce(files []File) []Instant {
-	type key struct {
-		time   string
-		action Action
-	}
-	groups := map[key]*Instant{}
-	for _, f := range files {
-		k := key{f.Requested, f.Action.Comparable()}
-		if groups[k] == nil {
-			groups[k] = &Instant{Requested: f.Requested}
+	// Sorted, the files of one instant lie side by side: they stay in this one array, which matters
+	// for timelines of a hundred thousand instants.
+	sort.SliceStable(files, func(a, b int) bool {
+		x, y := &files[a], &files[b]
+		if x.Requested != y.Requested {
+			return x.Requested < y.Requested
 		}
-		groups[k].Files = append(groups[k].Files, f)
+		if p, q := x.Action.Comparable(), y.Action.Comparable(); p != q {
+			return p < q
+		}
+		if x.State != y.State {
+			return x.State < y.State
+		}
+		return x.Completion < y.Completion
+	})
+	same := func(x, y *File) bool {
+		return x.Requested == y.Requested && x.Action.Comparable() == y.Action.Comparable()
 	}
-	out := make([]Instant, 0, len(groups))
-	for _, i := range groups {
-		sort.SliceStable(i.Files, func(a, b int) bool {
-			x, y := &i.Files[a], &i.Files[b]
-			if x.State != y.State {
-				return x.State < y.State
-			}
-			return x.Completion < y.Completion
-		})
+	n := 0
+	for i := range files {
+		if i == 0 || !same(&files[i], &files[i-1]) {
+			n++
+		}
+	}
+	out := make([]Instant, 0, n)
+	for from := 0; from < len(files); {
+		to := from + 1
+		for to < len(files) && same(&files[to], &files[from]) {
+			to++
+		}
+		i := Instant{Requested: files[from].Requested, Files: files[from:to:to]}
 		i.File = i.Files[len(i.Files)-1]
 		i.Action, i.State = i.File.Action, i.File.State
 		if i.State == Completed {
@@ -143,18 +153,9 @@ func reduce(files []File) []Instant {
 				i.Completed, i.CompletedFrom = FormatTime(i.File.ModTime), "mtime"
 			}
 		}
-		out = append(out, *i)
+		out = append(out, i)
+		from = to
 	}
-	sort.Slice(out, func(a, b int) bool {
-		x, y := &out[a], &out[b]
-		if x.Requested != y.Requested {
-			return x.Requested < y.Requested
-		}
-		if p, q := x.Action.Comparable(), y.Action.Comparable(); p != q {
-			return p < q
-		}
-		return x.State < y.State
-	})
 	return out
 }
 

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"hudiscope/core/storage"
 )
@@ -46,6 +47,25 @@ func New(name string) (*Source, error) {
 
 // Location is the absolute path.
 func (s *Source) Location() string { return s.location }
+
+// Sibling opens the directory of a name in the parent directory. It must be a directory itself, not
+// a link to one.
+func (s *Source) Sibling(ctx context.Context, name string) (storage.Source, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := storage.CheckName(name, s.location); err != nil {
+		return nil, err
+	}
+	if !filepath.IsLocal(name) {
+		return nil, storage.NoSibling(name, s.location)
+	}
+	at := filepath.Join(filepath.Dir(s.location), name)
+	if fi, err := os.Lstat(at); err != nil || !fi.IsDir() {
+		return nil, storage.NoSibling(name, s.location)
+	}
+	return New(at)
+}
 
 // Close releases the directory.
 func (s *Source) Close() error { return s.root.Close() }
@@ -158,7 +178,7 @@ func (s *Source) Open(ctx context.Context, p string) (storage.Object, error) {
 		f.Close()
 		return nil, s.fault("open", p, err)
 	}
-	return &object{s: s, f: f, path: p, size: fi.Size()}, nil
+	return &object{s: s, f: f, path: p, size: fi.Size(), mod: fi.ModTime()}, nil
 }
 
 // object is an open file, with the size that it had when it was opened: what is written
@@ -167,6 +187,7 @@ type object struct {
 	s    *Source
 	path string
 	size int64
+	mod  time.Time
 
 	mu sync.RWMutex // guards f against Close during a read
 	f  *os.File
@@ -175,6 +196,9 @@ type object struct {
 func (o *object) Size(ctx context.Context) (int64, error) { return o.size, ctx.Err() }
 
 func (o *object) KnownSize() (int64, bool) { return o.size, true }
+
+// ModTime is the file's modification time, from which a server makes its ETag.
+func (o *object) ModTime() time.Time { return o.mod }
 
 func (o *object) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 	o.mu.RLock()

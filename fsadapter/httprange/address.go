@@ -52,6 +52,22 @@ func (a Address) Name() string {
 // IsFolder reports whether the path is empty or ends in a slash.
 func (a Address) IsFolder() bool { return a.Name() == "" }
 
+// Parent is the address of the folder that holds this one; ok is false for the root of a host.
+func (a Address) Parent() (up Address, ok bool) {
+	p := strings.TrimSuffix(a.full.EscapedPath(), "/")
+	i := strings.LastIndexByte(p, '/')
+	if i < 0 {
+		return Address{}, false
+	}
+	u := *a.full
+	var err error
+	if u.Path, err = url.PathUnescape(p[:i+1]); err != nil {
+		return Address{}, false
+	}
+	u.RawPath = p[:i+1]
+	return Address{&u}, true
+}
+
 // Child is the address of a path below, with the same query. A folder's address ends
 // in a slash.
 func (a Address) Child(path string, folder bool) string {

@@ -56,6 +56,26 @@ func New(rawURL string, o Options) (*Source, error) {
 // Location is the URL without user, password, query and fragment.
 func (s *Source) Location() string { return s.base.Location() }
 
+// Sibling is the directory of a name beside the base, with the same query. Nothing is sent: whether
+// it exists shows when it is read.
+func (s *Source) Sibling(ctx context.Context, name string) (storage.Source, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := storage.CheckName(name, s.Location()); err != nil {
+		return nil, err
+	}
+	up, ok := s.base.Parent()
+	if !ok {
+		return nil, storage.NoSibling(name, s.Location())
+	}
+	base, err := ParseAddress(up.Child(name, true))
+	if err != nil {
+		return nil, err
+	}
+	return &Source{c: s.c, base: base, ids: map[string]*Identity{}}, nil
+}
+
 // Stats returns what was sent so far.
 func (s *Source) Stats() Stats { return s.c.Stats() }
 

@@ -19,6 +19,9 @@ type Plan struct {
 	Name string
 	// Files are the indexes of the table's files by path relative to its base.
 	Files map[string]int
+	// Beside are the indexes of files in folders beside the base, by path relative to the folder that
+	// holds the base.
+	Beside map[string]int
 	// Outside counts the files given that are not below the base.
 	Outside int
 }
@@ -65,15 +68,19 @@ func Make(paths []string) (*Plan, error) {
 	default:
 		base = commonTop(clean)
 	}
-	p := &Plan{Single: -1, Name: base, Files: map[string]int{}}
+	p := &Plan{Single: -1, Name: base, Files: map[string]int{}, Beside: map[string]int{}}
 	if p.Name == "" {
 		p.Name = "dropped files"
 	}
 	for _, c := range clean {
 		if rel, ok := basepath.Cut(c, base); ok {
 			p.Files[rel] = index[c]
-		} else {
-			p.Outside++
+			continue
+		}
+		p.Outside++
+		up, _ := basepath.Split(base)
+		if rel, ok := basepath.Cut(c, up); ok && base != "" {
+			p.Beside[rel] = index[c]
 		}
 	}
 	return p, nil

@@ -45,21 +45,54 @@ func New(ctx context.Context, files js.Value) (storage.Source, error) {
 		o := &object{file: objs[plan.Single], size: sizeOf(objs[plan.Single]), path: plan.Name, location: plan.Name}
 		return fsadapter.File(ctx, cache.New(single.New(o, plan.Name, plan.Name), cache.Options{}), plan.Name)
 	}
-	s := &source{files: map[string]js.Value{}, location: plan.Name}
-	entries := map[string]storage.Entry{}
+	s := &source{files: map[string]js.Value{}, beside: map[string]js.Value{}, location: plan.Name}
 	for p, i := range plan.Files {
 		s.files[p] = objs[i]
-		e := storage.Entry{Size: sizeOf(objs[i])}
-		if t := objs[i].Get("lastModified"); t.Type() == js.TypeNumber {
+	}
+	for p, i := range plan.Beside {
+		s.beside[p] = objs[i]
+	}
+	if err := s.index(); err != nil {
+		return nil, err
+	}
+	return cache.New(s, cache.Options{}), nil
+}
+
+// index builds the listings of the files.
+func (s *source) index() error {
+	entries := map[string]storage.Entry{}
+	for p, f := range s.files {
+		e := storage.Entry{Size: sizeOf(f)}
+		if t := f.Get("lastModified"); t.Type() == js.TypeNumber {
 			e.ModTime = time.UnixMilli(int64(t.Float())).UTC()
 		}
 		entries[p] = e
 	}
 	var clash string
 	if s.dirs, clash = basepath.Folders(entries, nil); clash != "" {
-		return nil, &storage.Fault{Op: "open", Path: clash, Location: s.location, Kind: storage.Refused, Err: errors.New("there is both a file and a folder of this name")}
+		return &storage.Fault{Op: "open", Path: clash, Location: s.location, Kind: storage.Refused, Err: errors.New("there is both a file and a folder of this name")}
 	}
-	return cache.New(s, cache.Options{}), nil
+	return nil
+}
+
+// Sibling is a folder that was dropped together with the table's.
+func (s *source) Sibling(ctx context.Context, name string) (storage.Source, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := storage.CheckName(name, s.location); err != nil {
+		return nil, err
+	}
+	out := &source{files: map[string]js.Value{}, location: name}
+	for p, f := range s.beside {
+		if rel, ok := basepath.Cut(p, name); ok {
+			out.files[rel] = f
+		}
+	}
+	if len(out.files) == 0 {
+		return nil, storage.NoSibling(name, s.location)
+	}
+	return out, out.index()
 }
 
 func sizeOf(file js.Value) int64 { return int64(file.Get("size").Float()) }
@@ -67,6 +100,7 @@ func sizeOf(file js.Value) int64 { return int64(file.Get("size").Float()) }
 // source is a set of File objects.
 type source struct {
 	files    map[string]js.Value
+	beside   map[string]js.Value
 	dirs     map[string][]storage.Entry
 	location string
 }

@@ -51,6 +51,8 @@ type Source struct {
 	base     string
 	files    map[string]*entry
 	dirs     map[string][]storage.Entry
+	// all are the entries of the whole archive.
+	all []*entry
 
 	inflating chan struct{}
 	calls     flight.Group[*entry, []byte]
@@ -146,11 +148,17 @@ func (s *Source) arrange(all []*entry) error {
 	case len(found) == 1:
 		s.base = found[0]
 	}
+	s.all = kept
+	return s.root()
+}
+
+// root builds the listings of what lies below the base.
+func (s *Source) root() error {
 	s.files = map[string]*entry{}
 	entries := map[string]storage.Entry{}
 	var folders []string
 	depth := 0
-	for _, e := range kept {
+	for _, e := range s.all {
 		p, ok := basepath.Cut(e.name, s.base)
 		if !ok || p == "" {
 			continue
@@ -182,6 +190,36 @@ func (s *Source) Location() string {
 
 // Base is the folder in the archive that was taken as the table's base.
 func (s *Source) Base() string { return s.base }
+
+// Sibling is a folder of the archive beside the table's. It reads the same open archive, which
+// closing the table closes; it has no Close of its own.
+func (s *Source) Sibling(ctx context.Context, name string) (storage.Source, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := storage.CheckName(name, s.Location()); err != nil {
+		return nil, err
+	}
+	if s.base == "" {
+		return nil, storage.NoSibling(name, s.Location())
+	}
+	up, _ := basepath.Split(s.base)
+	if up != "" {
+		name = up + "/" + name
+	}
+	out := &Source{obj: s.obj, size: s.size, location: s.location, o: s.o, base: name, all: s.all,
+		inflating: s.inflating, mem: lru.New[*entry, []byte](s.o.Budget, nil)}
+	if err := out.root(); err != nil {
+		return nil, err
+	}
+	if len(out.files) == 0 {
+		return nil, storage.NoSibling(name, s.location)
+	}
+	return sibling{out}, nil
+}
+
+// sibling hides the Close of the archive.
+type sibling struct{ storage.Source }
 
 // Close closes the archive.
 func (s *Source) Close() error { return s.obj.Close() }

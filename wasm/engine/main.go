@@ -16,16 +16,18 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/core/explorer"
+	"hudiscope/fsadapter/idbspill"
 )
 
 func main() {
-	// Memory is plentiful compared with the time a collection takes here, up to the hard
-	// end of a 32-bit address space: near it collections become frequent instead.
-	debug.SetGCPercent(300)
+	// The hard end is that of a 32-bit address space: near it collections become frequent.
 	debug.SetMemoryLimit(3 << 30)
+	tuneGC()
+
+	go sweep()
 
 	e := &engine{running: map[int]context.CancelFunc{}, drops: newDrops()}
-	e.service = explorer.New(e.resolve, explorer.Options{})
+	e.service = explorer.New(e.resolve, explorer.Options{MergeBytes: mergeBytes(), Spill: idbspill.Open})
 	js.Global().Set("engineReceive", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		e.receive(args[0])
 		return nil
@@ -62,6 +64,10 @@ func (e *engine) receive(m js.Value) {
 	}
 	id, op, args := m.Get("id"), m.Get("op"), m.Get("args")
 	if id.Type() != js.TypeNumber || op.Type() != js.TypeString || args.Type() != js.TypeString {
+		return
+	}
+	if op.String() == opMemory {
+		post(id.Int(), "answer", memoryNow())
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -53,6 +53,9 @@ func (v *blocksView) OnDismount() {
 
 func (v *blocksView) Render() goapp.UI {
 	class := "blocks"
+	if st := v.Root.s.state; st.Replay && (st.FileID != "" || st.Log != "" || v.Root.s.overview.val.Kind == kindLog) {
+		return view.Div("blocks replaying", view.Group(v.lineOf(), &replayView{Root: v.Root, Rev: v.Rev})...)
+	}
 	if st := v.Root.s.state; st.FileID != "" || st.Log != "" || v.Root.current() != st.View || v.Root.s.overview.val.Kind == kindLog {
 		class += " two"
 	}
@@ -102,7 +105,13 @@ func (v *blocksView) top() []goapp.UI {
 		stat(one(int64(c.CorruptBlocks), "corrupt block"), int64(c.CorruptBlocks), "bad"),
 		legendBlocks(b.val),
 	)
-	out = append(out, bar, v.strips(b.val))
+	replay := st
+	replay.Replay, replay.MergeSteps, replay.Step = true, false, 0
+	replay.Log, replay.Block, replay.Byte = "", 0, 0
+	if st.FileID == "" && !single {
+		replay.Log = st.Log
+	}
+	out = append(out, bar, v.strips(b.val), view.Div("actions", view.Link("button", replay, view.IconPlay.UI(), goapp.Text("Replay the scan"))))
 	return out
 }
 
@@ -120,6 +129,14 @@ func legendBlocks(b *api.Blocks) goapp.UI {
 		}
 	}
 	return view.Div("legend", items...)
+}
+
+// lineOf is the line that names the slice, nil for a single log file.
+func (v *blocksView) lineOf() goapp.UI {
+	if v.Root.s.overview.val.Kind == kindLog {
+		return nil
+	}
+	return v.sliceLine()
 }
 
 // picker chooses a slice that has log files.
@@ -288,38 +305,41 @@ func fitName(name string, width float64) string {
 	return name
 }
 
-// arcs draws a line from each rollback command to the blocks it names: out to the right of
-// both, up, and back to the block.
+// arcs draws a line from each rollback command to the blocks it names.
 func (v *blocksView) arcs(lay model.Strips, yOf func(int) float64) []goapp.UI {
 	var out []goapp.UI
-	line := func(d, head string) {
-		out = append(out, view.Svg("path").Attr("data-c", "arc").Attr("d", d), view.Svg("path").Attr("data-c", "arc-head").Attr("d", head))
-	}
 	for n, a := range lay.Arcs {
-		from, to := lay.Strips[a.FromStrip].Cells[a.FromCell], lay.Strips[a.ToStrip].Cells[a.ToCell]
-		y1, y2 := yOf(a.FromStrip), yOf(a.ToStrip)
-		if a.FromStrip == a.ToStrip {
-			// In one file: a bow over the blocks.
-			x1, x2 := from.X+from.W/2, to.X+to.W/2
-			up := view.Px(y1 - 17)
-			line("M"+view.Px(x1)+" "+view.Px(y1-1)+"C"+view.Px(x1)+" "+up+" "+view.Px(x2)+" "+up+" "+view.Px(x2)+" "+view.Px(y1-2),
-				"M"+view.Px(x2-4)+" "+view.Px(y1-8)+"L"+view.Px(x2)+" "+view.Px(y1-1)+"L"+view.Px(x2+4)+" "+view.Px(y1-8))
-			continue
-		}
-		x1, x2 := from.X+from.W, to.X+to.W
-		m1, m2 := y1+stripH/2, y2+stripH/2
-		const r = 9.0
-		x := max(x1, x2) + 20 + float64(n%5)*9
-		turn := "-"
-		if m2 > m1 {
-			turn = ""
-		}
-		bend := turn + view.Px(r)
-		line("M"+view.Px(x1+1)+" "+view.Px(m1)+"H"+view.Px(x-r)+"q"+view.Px(r)+" 0 "+view.Px(r)+" "+bend+
-			"V"+view.Px(m2+sign(m1-m2)*r)+"q0 "+bend+" -"+view.Px(r)+" "+bend+"H"+view.Px(x2+3),
-			"M"+view.Px(x2+9)+" "+view.Px(m2-4)+"L"+view.Px(x2+2)+" "+view.Px(m2)+"L"+view.Px(x2+9)+" "+view.Px(m2+4))
+		out = append(out, arc(lay, a, n, yOf, "")...)
 	}
 	return out
+}
+
+// arc is a line from a command block to a block it names: out to the right of both, up, and
+// back to the block; in one file a bow over the blocks.
+func arc(lay model.Strips, a model.Arc, n int, yOf func(int) float64, class string) []goapp.UI {
+	line := func(d, head string) []goapp.UI {
+		return []goapp.UI{view.Svg("path").Attr("data-c", "arc "+class).Attr("d", d), view.Svg("path").Attr("data-c", "arc-head "+class).Attr("d", head)}
+	}
+	from, to := lay.Strips[a.FromStrip].Cells[a.FromCell], lay.Strips[a.ToStrip].Cells[a.ToCell]
+	y1, y2 := yOf(a.FromStrip), yOf(a.ToStrip)
+	if a.FromStrip == a.ToStrip {
+		x1, x2 := from.X+from.W/2, to.X+to.W/2
+		up := view.Px(y1 - 17)
+		return line("M"+view.Px(x1)+" "+view.Px(y1-1)+"C"+view.Px(x1)+" "+up+" "+view.Px(x2)+" "+up+" "+view.Px(x2)+" "+view.Px(y1-2),
+			"M"+view.Px(x2-4)+" "+view.Px(y1-8)+"L"+view.Px(x2)+" "+view.Px(y1-1)+"L"+view.Px(x2+4)+" "+view.Px(y1-8))
+	}
+	x1, x2 := from.X+from.W, to.X+to.W
+	m1, m2 := y1+stripH/2, y2+stripH/2
+	const r = 9.0
+	x := max(x1, x2) + 20 + float64(n%5)*9
+	turn := "-"
+	if m2 > m1 {
+		turn = ""
+	}
+	bend := turn + view.Px(r)
+	return line("M"+view.Px(x1+1)+" "+view.Px(m1)+"H"+view.Px(x-r)+"q"+view.Px(r)+" 0 "+view.Px(r)+" "+bend+
+		"V"+view.Px(m2+sign(m1-m2)*r)+"q0 "+bend+" -"+view.Px(r)+" "+bend+"H"+view.Px(x2+3),
+		"M"+view.Px(x2+9)+" "+view.Px(m2-4)+"L"+view.Px(x2+2)+" "+view.Px(m2)+"L"+view.Px(x2+9)+" "+view.Px(m2+4))
 }
 
 func sign(f float64) float64 {
@@ -553,16 +573,23 @@ func (v *blocksView) content(blk *api.Block) goapp.UI {
 			} else {
 				part = goapp.Td().Class("mono").Text(*x.Partition)
 			}
-			rows = append(rows, span(i, goapp.Tr().Body(goapp.Td().Class("mono").Text(x.Key), part, valueCell(model.Cell(x.Ordering)), goapp.Td().Class("dim").Text(x.OrderingType))))
+			rows = append(rows, span(i, goapp.Tr().Body(goapp.Td().Class("mono").Body(v.historyLink(&x.Key)), part, valueCell(model.Cell(x.Ordering)), goapp.Td().Class("dim").Text(x.OrderingType))))
 		}
 	case len(d.val.Records) > 0:
 		var cols []goapp.UI
+		keyed := len(d.val.Keys) == len(d.val.Records) && v.Root.s.overview.val.Kind != kindLog
+		if keyed {
+			cols = append(cols, goapp.Th().Scope("col").Text("Record"))
+		}
 		for _, c := range d.val.Columns {
 			cols = append(cols, goapp.Th().Scope("col").Title(c.Type).Text(c.Name))
 		}
 		head = goapp.Tr().Body(cols...)
 		for i, rec := range d.val.Records {
-			var cells []goapp.UI
+			cells := []goapp.UI{}
+			if keyed {
+				cells = append(cells, goapp.Td().Class("mono").Body(v.historyLink(d.val.Keys[i])))
+			}
 			for _, x := range rec {
 				cells = append(cells, valueCell(model.Cell(x)))
 			}
@@ -575,10 +602,29 @@ func (v *blocksView) content(blk *api.Block) goapp.UI {
 		return goapp.P().Class("dim").Text("The block holds no records.")
 	}
 	return goapp.Section().Class("part").Body(
-		goapp.H3().Text(what+" "+model.Count(s.blockPage)+" to "+model.Count(s.blockPage+int64(n)-1)+" of "+model.Count(d.val.Total)),
+		goapp.H3().Text(part(what, s.blockPage, int64(n), d.val.Total)),
 		view.Div("table-wrap records", goapp.Table().Class("stats grid").Body(goapp.THead().Body(head), goapp.TBody().Body(rows...))),
 		pager(s.blockPage, int64(n), d.val.Total, strings.ToLower(strings.TrimSuffix(what, "s")), func(to int64) { s.blockPage = to; s.ensure() }, recordPage),
 	)
+}
+
+// historyLink leads from a record of a block to the record's history.
+func (v *blocksView) historyLink(key *string) goapp.UI {
+	switch {
+	case key == nil:
+		return goapp.Span().Class("j-null").Text("no key")
+	case v.Root.s.overview.val.Kind == kindLog:
+		return goapp.Text(*key)
+	}
+	return goapp.A().Class("link").Href("#" + v.Root.s.state.HistoryOf(*key).Fragment()).Title("The history of this record").Text(*key)
+}
+
+// part says which of all are shown, counted from one.
+func part(what string, from, n, total int64) string {
+	if n >= total {
+		return what + ": " + model.Count(total)
+	}
+	return what + " " + model.Count(from+1) + " to " + model.Count(from+n) + " of " + model.Count(total)
 }
 
 func valueCell(c model.CellText) goapp.HTMLTd {

@@ -69,6 +69,7 @@ func (r *Root) current() model.View {
 
 var tabIcons = map[model.View]view.Icon{
 	model.Timeline: view.IconTimeline, model.Files: view.IconFiles, model.Blocks: view.IconBlocks, model.Rows: view.IconRows, model.Table: view.IconTable,
+	model.History: view.IconLadder, model.Compare: view.IconCompare, model.Health: view.IconHealth, model.Metadata: view.IconMeta,
 }
 
 func (r *Root) tabBar() goapp.UI {
@@ -260,6 +261,14 @@ func (r *Root) view() goapp.UI {
 		return &blocksView{Root: r, Rev: s.rev}
 	case model.Rows:
 		return &rowsView{Root: r, State: s.state, Table: s.table().Location, Rev: s.rev}
+	case model.History:
+		return &historyView{Root: r, Rev: s.rev}
+	case model.Compare:
+		return &compareView{Root: r, Rev: s.rev}
+	case model.Health:
+		return &healthView{Root: r, Rev: s.rev}
+	case model.Metadata:
+		return &metadataView{Root: r, Rev: s.rev}
 	case model.Table:
 		return &tableView{Root: r, Rev: s.rev}
 	}

@@ -37,6 +37,9 @@ type Root struct {
 	drops  int
 	over   bool // something is dragged over the page
 
+	// player takes the keys of the scan replay while it is shown.
+	player func(key string) bool
+
 	samples  []Sample
 	sampleOf map[string]Sample
 	sampleEr string
@@ -145,6 +148,13 @@ func (r *Root) navigate(st model.State) {
 		// go-app's own way, which keeps its idea of the present address right.
 		goapp.Window().Call("goappNav", address(st).String())
 	}
+}
+
+// remember keeps the address in step with a state that changes too often for the browser's
+// history, like the step of a replay.
+func (r *Root) remember(ctx goapp.Context, st model.State) {
+	r.s.state = st
+	r.replace(ctx, st)
 }
 
 func (r *Root) replace(ctx goapp.Context, st model.State) {
@@ -302,6 +312,10 @@ func (r *Root) key(e goapp.Value) {
 		e.Call("preventDefault")
 		r.s.dispatch(f)
 	}
+	if r.player != nil && !onControl(e, key) && r.player(key) {
+		e.Call("preventDefault")
+		return
+	}
 	switch key {
 	case "?":
 		do(func() { r.help = !r.help })
@@ -314,6 +328,9 @@ func (r *Root) key(e goapp.Value) {
 			do(func() { r.notice = nil })
 		case st.Table != "" && st.View == model.Timeline && st.Instant != "":
 			st.Instant, st.Action = "", ""
+			do(func() { r.navigate(st) })
+		case st.Table != "" && st.Replay:
+			st.Replay, st.MergeSteps, st.Step = false, false, 0
 			do(func() { r.navigate(st) })
 		case st.Table != "" && st.View == model.Blocks && st.Block > 0:
 			st.Log, st.Block, st.Byte = "", 0, 0
@@ -356,6 +373,22 @@ func (r *Root) key(e goapp.Value) {
 		}
 		do(func() { r.stepBlock(step) })
 	}
+}
+
+// onControl reports whether a key works the button or link that has the focus.
+func onControl(e goapp.Value, key string) bool {
+	if key != " " && key != "Enter" {
+		return false
+	}
+	t := e.Get("target")
+	if !t.Truthy() || t.Get("tagName").Type() != goapp.TypeString {
+		return false
+	}
+	switch t.Get("tagName").String() {
+	case "BUTTON", "A", "SUMMARY":
+		return true
+	}
+	return t.Call("getAttribute", "role").Truthy() && t.Call("getAttribute", "role").String() == "button"
 }
 
 // step selects the next or previous instant on the present axis.
@@ -435,6 +468,8 @@ func (r *Root) helpPanel() goapp.UI {
 		row("← → ↑ ↓", "Move on the timeline, in the rows, in a tree"),
 		row("[ ]", "Previous, next instant"),
 		row("/", "Search in this view"),
+		row("Space ← →", "Play, step back and on in the replay of a scan"),
+		row("Enter", "Show the chosen value; h shows its record's history"),
 		row("Esc", "Close what is selected"),
 		row("?", "This help"),
 	)

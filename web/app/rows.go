@@ -387,6 +387,13 @@ func (v *rowsView) key(_ goapp.Context, e goapp.Event) {
 		}
 	case "Enter", " ":
 		v.inspect = !v.inspect
+	case "h":
+		if key, ok := v.recordKey(r); ok {
+			e.Call("preventDefault")
+			e.Call("stopPropagation")
+			v.Root.navigate(v.State.HistoryOf(key))
+		}
+		return
 	case "Escape":
 		if !v.inspect {
 			return
@@ -584,6 +591,9 @@ func (v *rowsView) drawGrid() goapp.UI {
 					c = cells[col]
 				}
 				cl := cellClass(c.Kind)
+				if c.Kind != model.NumberNode && numeric(v.first.Columns[col].Type) {
+					cl += " num" // null and NaN stand where the numbers do
+				}
 				if v.first.Columns[col].Meta {
 					cl += " meta"
 				}
@@ -668,15 +678,35 @@ func (v *rowsView) inspector() goapp.UI {
 		st.Partition, st.FileID, st.Slice, st.OnlyPartition = sl.Partition, sl.FileID, sl.BaseInstant, false
 		facts = append(facts, view.Fact("From", view.Link("link mono", st, goapp.Text(partitionName(sl.Partition)+" / "+model.ShortID(sl.FileID)))))
 	}
+	actions := []goapp.UI{}
+	if key, ok := v.recordKey(v.curRow); ok {
+		actions = append(actions, view.Link("button small primary", v.State.HistoryOf(key), view.IconLadder.UI(), goapp.Text("Why this value? The record's history")))
+	}
 	return goapp.Aside().Class("inspector").Aria("label", "The chosen value").Body(
 		view.Div("detail-head", goapp.H2().Class("mono").Text(c.Name), view.Div("detail-tools",
 			view.IconButton(view.IconClose, "Close (Esc)", func(goapp.Context, goapp.Event) { v.inspect = false }))),
 		value,
+		view.Div("actions", actions...),
 		view.Div("actions",
 			&view.CopyButton{Label: "Copy value", Text: copyText(raw, cell), Wide: true},
 			&view.CopyButton{Label: "Copy row", Text: string(rowJSON), Wide: true}),
 		view.Facts("", facts...),
 	)
+}
+
+// recordKey is the record key of a row: the meta column, or made of the key fields where the
+// table stores no meta columns.
+func (v *rowsView) recordKey(row int64) (string, bool) {
+	p := v.pages[row/rowsPage]
+	at := int(row % rowsPage)
+	if p == nil || at >= len(p.raw) || v.first == nil {
+		return "", false
+	}
+	o := v.Root.s.overview.val
+	if o == nil {
+		return "", false
+	}
+	return model.RecordKey(v.first.Columns, p.raw[at], o.RecordKeys)
 }
 
 func copyText(raw json.RawMessage, c model.CellText) string {

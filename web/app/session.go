@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -34,6 +35,23 @@ type Session struct {
 	bytes      load[api.Bytes]
 	config     load[api.ConfigAnswer]
 	schema     load[api.SchemaAnswer]
+	history    load[api.History]
+	scan       load[api.Scan]
+	relations  load[api.Relations]
+	archived   load[api.Timeline]
+	compare    load[api.Compare]
+	health     load[api.Health]
+	metadata   load[api.Metadata]
+	house      load[api.Housekeeping]
+	// deep asks for the health checks that read data files, too.
+	deep bool
+	// comparePage is the first changed row shown of a comparison, metaPage the cursor of the
+	// page shown of the metadata table, metaBefore those of the pages before it.
+	comparePage int64
+	metaPage    string
+	metaBefore  []string
+	// archivedTo bounds the archived instants read from above, "" while none were asked for.
+	archivedTo string
 	// latest are the files of the latest instant, for choosing a slice in the log view.
 	latest load[api.Files]
 	// blockPage is the first record shown of the selected block.
@@ -45,8 +63,20 @@ type Session struct {
 // manyPartitions is the number above which the files of partitions are read only when one is opened.
 const manyPartitions = 60
 
+// archivedPage is how many archived instants are read at a time.
+const archivedPage = 200
+
+// scanSteps bounds the steps of a replay.
+const scanSteps = 4000
+
 // hexPage is how many bytes the hex view shows at a time.
 const hexPage = 1024
+
+// comparePage and metaPage are how many changed rows and metadata records are shown at a time.
+const (
+	comparePage = 100
+	metaPage    = 100
+)
 
 // recordPage is how many records of a block are shown at a time.
 const recordPage = 50
@@ -57,13 +87,19 @@ func (s *Session) table() api.Table {
 	if full, ok := s.secrets[loc]; ok {
 		loc = full
 	}
-	return api.Table{Location: loc}
+	return api.Table{Location: loc, Hudi: s.state.Rules}
 }
 
 // apply takes over a new state.
 func (s *Session) apply(st model.State) {
-	if st.Table != s.state.Table {
+	if st.Table != s.state.Table || st.Rules != s.state.Rules {
 		s.resetAll()
+	}
+	if st.Before != s.state.Before || st.After != s.state.After {
+		s.comparePage = 0
+	}
+	if st.Part != s.state.Part || st.Find != s.state.Find {
+		s.metaPage, s.metaBefore = "", nil
 	}
 	if st.Log != s.state.Log || st.Block != s.state.Block || st.FileID != s.state.FileID {
 		s.blockPage = 0
@@ -85,8 +121,18 @@ func (s *Session) resetAll() {
 	s.config.reset()
 	s.schema.reset()
 	s.latest.reset()
+	s.history.reset()
+	s.scan.reset()
+	s.relations.reset()
+	s.archived.reset()
+	s.compare.reset()
+	s.health.reset()
+	s.metadata.reset()
+	s.house.reset()
 	s.some = nil
-	s.blockPage = 0
+	s.blockPage, s.comparePage = 0, 0
+	s.metaPage, s.metaBefore = "", nil
+	s.deep, s.archivedTo = false, ""
 }
 
 // reload forgets all answers and asks for what is shown again.
@@ -128,6 +174,13 @@ func (s *Session) ensure() {
 		if st.Instant != "" {
 			want(s, &s.instant, st.Instant+" "+st.Action, api.OpInstant, api.InstantRequest{Table: t, Requested: st.Instant, Action: st.Action})
 		}
+		if s.timeline.val != nil {
+			want(s, &s.relations, "all", api.OpRelations, api.RelationsRequest{Table: t})
+		}
+		if s.archivedTo != "" {
+			want(s, &s.archived, s.archivedTo, api.OpTimeline, api.TimelineRequest{Table: t, Archived: true,
+				TimelinePage: api.TimelinePage{Limit: 1, ArchivedTo: s.archivedTo, ArchivedLimit: archivedPage}})
+		}
 	case model.Files:
 		want(s, &s.partitions, "all", api.OpPartitions, api.PartitionsRequest{Table: t})
 		if p := s.partitions.val; p != nil {
@@ -143,9 +196,33 @@ func (s *Session) ensure() {
 		s.ensureBlocks(t)
 	case model.Rows:
 		// The grid asks for its own pages.
+	case model.History:
+		if st.Key != "" {
+			want(s, &s.history, fmt.Sprintf("%q %v %v %s", st.Key, st.Prefix, st.Everywhere, st.AsOf), api.OpHistory,
+				api.HistoryRequest{Table: t, Key: st.Key, Prefix: st.Prefix, Everywhere: st.Everywhere, AsOf: st.AsOf})
+		}
+	case model.Compare:
+		want(s, &s.timeline, "all", api.OpTimeline, api.TimelineRequest{Table: t})
+		if st.Before != "" || st.After != "" {
+			want(s, &s.compare, fmt.Sprint(st.Before, " ", st.After, " ", s.comparePage), api.OpCompare,
+				api.CompareRequest{Table: t, From: st.Before, To: st.After, Offset: s.comparePage, Limit: comparePage})
+		}
+	case model.Health:
+		want(s, &s.health, fmt.Sprint(s.deep), api.OpHealth, api.HealthRequest{Table: t, Deep: s.deep})
+	case model.Metadata:
+		req := api.MetadataRequest{Table: t, Partition: st.Part, Limit: metaPage, Cursor: s.metaPage}
+		if st.Part != "" && st.Find != "" {
+			if strings.HasSuffix(st.Find, "*") {
+				req.Prefix = strings.TrimSuffix(st.Find, "*")
+			} else {
+				req.Keys = []string{st.Find}
+			}
+		}
+		want(s, &s.metadata, fmt.Sprintf("%q %q %s", st.Part, st.Find, s.metaPage), api.OpMetadata, req)
 	case model.Table:
 		want(s, &s.config, "all", api.OpConfig, api.ConfigRequest{Table: t})
 		want(s, &s.schema, "all", api.OpSchema, api.SchemaRequest{Table: t})
+		want(s, &s.house, "all", api.OpHousekeeping, api.HousekeepingRequest{Table: t})
 	}
 }
 
@@ -190,6 +267,11 @@ func (s *Session) ensureBlocks(t api.Table) {
 	want(s, &s.blocks, strings.Join([]string{req.File, req.Partition, req.FileID, req.BaseInstant}, "\x00"), api.OpBlocks, req)
 	if st.FileID != "" && s.overview.val.Kind != kindLog {
 		want(s, &s.latest, "all", api.OpFiles, api.FilesRequest{Table: t})
+	}
+	if st.Replay {
+		want(s, &s.scan, fmt.Sprintf("%s\x00%s\x00%s\x00%s\x00%v", req.File, req.Partition, req.FileID, req.BaseInstant, st.MergeSteps), api.OpScan,
+			api.ScanRequest{Table: t, File: req.File, Partition: req.Partition, FileID: req.FileID, BaseInstant: req.BaseInstant, Records: st.MergeSteps, Limit: scanSteps})
+		return
 	}
 	b := s.blocks.val
 	if b == nil {

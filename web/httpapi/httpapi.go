@@ -74,6 +74,8 @@ var requests = map[api.Op]reflect.Type{
 	api.OpBlock:        reflect.TypeFor[api.BlockRequest](),
 	api.OpBytes:        reflect.TypeFor[api.BytesRequest](),
 	api.OpRows:         reflect.TypeFor[api.RowsRequest](),
+	api.OpHistory:      reflect.TypeFor[api.HistoryRequest](),
+	api.OpScan:         reflect.TypeFor[api.ScanRequest](),
 	api.OpSchema:       reflect.TypeFor[api.SchemaRequest](),
 	api.OpConfig:       reflect.TypeFor[api.ConfigRequest](),
 	api.OpMetadata:     reflect.TypeFor[api.MetadataRequest](),

@@ -16,11 +16,15 @@ const (
 	Files    View = "files"
 	Blocks   View = "blocks"
 	Rows     View = "rows"
+	History  View = "history"
+	Compare  View = "compare"
+	Health   View = "health"
+	Metadata View = "metadata"
 	Table    View = "table"
 )
 
 // Views lists the views of a table in the order of the tabs.
-var Views = []View{Timeline, Files, Blocks, Rows, Table}
+var Views = []View{Timeline, Files, Blocks, Rows, History, Compare, Health, Metadata, Table}
 
 // Title is what the tab says.
 func (v View) Title() string {
@@ -33,6 +37,14 @@ func (v View) Title() string {
 		return "Log blocks"
 	case Rows:
 		return "Rows"
+	case History:
+		return "History"
+	case Compare:
+		return "Compare"
+	case Health:
+		return "Health"
+	case Metadata:
+		return "Metadata"
 	case Table:
 		return "Table"
 	}
@@ -74,6 +86,23 @@ type State struct {
 	Axis string
 	// HideMeta hides the _hoodie_ columns.
 	HideMeta bool
+	// Key is the record key whose history is shown, or with Prefix the beginning of keys.
+	// Everywhere looks into every file group for it.
+	Key                string
+	Prefix, Everywhere bool
+	// Replay shows the scan of the slice's logs step by step, with MergeSteps also how its
+	// records are merged. Step is the step shown, plus one.
+	Replay, MergeSteps bool
+	Step               int
+	// Before and After are the instants that are compared.
+	Before, After string
+	// Part is the chosen partition of the metadata table, Find the key looked up in it.
+	Part, Find string
+	// Query is how rows are read: "" (snapshot), "ro" (read-optimized), "inc" (incremental) or
+	// "cdc" (change data), the last two with Begin and End.
+	Query, Begin, End string
+	// Rules is the Hudi release whose read rules apply; "" gives the right answer.
+	Rules string
 }
 
 // Fragment encodes the state as the part of a URL after "#". The zero State gives "/".
@@ -128,6 +157,33 @@ func (s State) Fragment() string {
 	if s.HideMeta {
 		add("m", "0")
 	}
+	if s.Key != "" {
+		add("k", s.Key)
+	}
+	if s.Prefix {
+		add("kp", "1")
+	}
+	if s.Everywhere {
+		add("ke", "1")
+	}
+	if s.Replay {
+		mode := "scan"
+		if s.MergeSteps {
+			mode = "merge"
+		}
+		add("r", mode)
+		if s.Step > 0 {
+			add("n", itoa(int64(s.Step-1)))
+		}
+	}
+	for _, f := range [...]struct{ name, value string }{
+		{"c1", s.Before}, {"c2", s.After}, {"mp", s.Part}, {"mk", s.Find},
+		{"q", s.Query}, {"qb", s.Begin}, {"qe", s.End}, {"h", s.Rules},
+	} {
+		if f.value != "" {
+			add(f.name, f.value)
+		}
+	}
 	return b.String()
 }
 
@@ -179,10 +235,43 @@ func ParseFragment(frag string) State {
 			}
 		case "m":
 			s.HideMeta = v == "0"
+		case "k":
+			s.Key = v
+		case "kp":
+			s.Prefix = v == "1"
+		case "ke":
+			s.Everywhere = v == "1"
+		case "r":
+			s.Replay, s.MergeSteps = v == "scan" || v == "merge", v == "merge"
+		case "n":
+			if n, ok := atoi(v); ok && n < 1<<31-1 {
+				s.Step = int(n) + 1
+			}
+		case "c1":
+			s.Before = v
+		case "c2":
+			s.After = v
+		case "mp":
+			s.Part = v
+		case "mk":
+			s.Find = v
+		case "q":
+			if v == "ro" || v == "inc" || v == "cdc" {
+				s.Query = v
+			}
+		case "qb":
+			s.Begin = v
+		case "qe":
+			s.End = v
+		case "h":
+			s.Rules = v
 		}
 	}
 	if s.FileID != "" {
 		s.OnlyPartition = false
+	}
+	if !s.Replay {
+		s.Step = 0
 	}
 	if s.Table == "" {
 		return State{}
@@ -197,6 +286,14 @@ func ParseFragment(frag string) State {
 func (s State) Go(v View) State {
 	s.View = v
 	s.Byte = 0
+	s.Replay, s.MergeSteps, s.Step = false, false, 0
+	return s
+}
+
+// HistoryOf is the state that shows the history of a record key.
+func (s State) HistoryOf(key string) State {
+	s = s.Go(History)
+	s.Key, s.Prefix, s.Everywhere = key, false, false
 	return s
 }
 

@@ -1,5 +1,5 @@
-// The loader of the page: sets the colour theme, starts the engine's Web Worker and the
-// user interface side by side, and shows how many bytes have arrived.
+// The loader of the page: sets the colour theme, loads the user interface and, once its
+// bytes are there, the engine's Web Worker, and shows how many bytes have arrived.
 "use strict";
 
 (() => {
@@ -11,15 +11,15 @@
     // Storage may be forbidden; the theme then follows the system.
   }
 
-  const loads = { app: { received: 0, total: 0 }, engine: { received: 0, total: 0 } };
+  const loads = { app: { received: 0, total: 0 } };
 
   const mb = (n) => (n / 1048576).toFixed(1);
   const show = () => {
     const text = document.getElementById("boot-status");
     if (!text) return;
-    const received = loads.app.received + loads.engine.received;
-    const known = loads.app.total && loads.engine.total;
-    const total = loads.app.total + loads.engine.total;
+    // The engine begins once the user interface is there, which draws its progress itself.
+    const { received, total } = loads.app;
+    const known = total > 0;
     text.textContent = known ? `Loading ${mb(received)} of ${mb(total)} MB` : `Loading ${mb(received)} MB`;
     const bar = document.getElementById("boot-bar");
     if (bar && known) {
@@ -42,13 +42,7 @@
     startEngine() {
       const worker = new Worker("engine.js");
       worker.early = [];
-      worker.onmessage = (e) => {
-        if (e.data && e.data.load) {
-          loads.engine = e.data.load;
-          show();
-        }
-        worker.early.push(e.data);
-      };
+      worker.onmessage = (e) => worker.early.push(e.data);
       worker.onerror = (e) => worker.early.push({ dead: e.message || "the worker could not start" });
       hudiscope.engine = worker;
       return worker;
@@ -76,6 +70,9 @@
         },
         flush() {
           loads.app.total = loads.app.received;
+          // Only now: on a slow line the engine, which is larger, would take half of it
+          // away from what draws the page.
+          hudiscope.startEngine();
         },
       })
     );
@@ -93,7 +90,6 @@
     document.body.append(note);
   };
 
-  if (typeof Worker === "function" && typeof WebAssembly === "object") hudiscope.startEngine();
   document.addEventListener("DOMContentLoaded", () => {
     show();
     start().catch((err) => {

@@ -35,6 +35,14 @@ const (
 	IconFolder   Icon = `<path d="M3 5.500h5.200l1.600 2H17v8.500H3z"/>`
 	IconFile     Icon = `<path d="M5 2.800h6.500L15 6.300v10.900H5z"/><path d="M11.200 2.800v3.800H15"/>`
 	IconGlobe    Icon = `<circle cx="10" cy="10" r="7"/><path d="M3 10h14M10 3c2.200 2 3.200 4.300 3.200 7S12.200 15 10 17c-2.200-2-3.200-4.300-3.200-7S7.800 5 10 3z"/>`
+	IconLadder   Icon = `<path d="M6 3v14M14 3v14M6 6.500h8M6 10h8M6 13.500h8"/>`
+	IconCompare  Icon = `<rect x="2.800" y="4" width="6" height="12" rx="1"/><rect x="11.200" y="4" width="6" height="12" rx="1"/><path d="M4.800 8h2M13.200 8h2M13.200 11h2"/>`
+	IconHealth   Icon = `<path d="M2.500 10.500h3.500l2-5 3.500 9.500 2.200-4.500h3.800"/>`
+	IconMeta     Icon = `<ellipse cx="10" cy="5.200" rx="6" ry="2.200"/><path d="M4 5.200v9.600c0 1.200 2.700 2.200 6 2.200s6-1 6-2.200V5.200M4 10c0 1.200 2.700 2.200 6 2.200s6-1 6-2.200"/>`
+	IconPlay     Icon = `<path d="M6.500 4 15.500 10l-9 6z" fill="currentColor"/>`
+	IconPause    Icon = `<path d="M7 4.500v11M13 4.500v11" stroke-width="2.600"/>`
+	IconFirst    Icon = `<path d="M15 4.500 8.500 10l6.500 5.500M5.500 4.500v11"/>`
+	IconLast     Icon = `<path d="M5 4.500 11.500 10 5 15.500M14.500 4.500v11"/>`
 	IconKey      Icon = `<circle cx="7" cy="13" r="3"/><path d="M9.200 10.800 15.500 4.500M13 7l2 2"/>`
 )
 

@@ -152,6 +152,19 @@ func New(src storage.Source, opts Options) *Source {
 // Location is that of the source beneath.
 func (s *Source) Location() string { return s.src.Location() }
 
+// Sibling opens a folder beside the base path, cached within the same bounds as this source is.
+func (s *Source) Sibling(ctx context.Context, name string) (storage.Source, error) {
+	n, ok := s.src.(storage.Neighbour)
+	if !ok {
+		return nil, storage.NoSibling(name, s.Location())
+	}
+	src, err := n.Sibling(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return New(src, s.o), nil
+}
+
 // Stats returns the counts so far.
 func (s *Source) Stats() Stats {
 	s.mu.Lock()

@@ -54,8 +54,12 @@ func setup(t *testing.T, limit int) (do func(file string) (any, error), g *Guard
 		http.ServeContent(w, r, "", time.Unix(1, 0), strings.NewReader("content"))
 	})
 	mux.HandleFunc("/tables/inside", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "x", http.StatusFound) })
-	mux.HandleFunc("/tables/outside", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, foreign.URL+"/tables/x", http.StatusTemporaryRedirect) })
-	mux.HandleFunc("/tables/private", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "../private/x", http.StatusMovedPermanently) })
+	mux.HandleFunc("/tables/outside", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, foreign.URL+"/tables/x", http.StatusTemporaryRedirect)
+	})
+	mux.HandleFunc("/tables/private", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "../private/x", http.StatusMovedPermanently)
+	})
 	mux.HandleFunc("/tables/loop", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/tables/loop", http.StatusFound) })
 	mux.HandleFunc("/private/x", func(w http.ResponseWriter, r *http.Request) { outside.Add(1); io.WriteString(w, "secret") })
 	g = &Guard{Next: plain{}, Limit: limit, Allow: func(u string) bool { return strings.HasPrefix(u, origin.URL+"/tables/") }}

@@ -170,3 +170,30 @@ func TestLinksOutOfTheTable(t *testing.T) {
 		t.Errorf("listing %s", b)
 	}
 }
+
+// TestChangedFileHasAnotherETag: a reader that compares ETags notices a file that was written over.
+func TestChangedFileHasAnotherETag(t *testing.T) {
+	folder := unzip(t, "mor_trips_h120")
+	s := serve(t, folder)
+	tag := func() string {
+		res, err := http.Get(s.URL + "/tables/trips/.hoodie/hoodie.properties")
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res.Header.Get("ETag")
+	}
+	before := tag()
+	file := filepath.Join(folder, ".hoodie", "hoodie.properties")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[0] ^= 1
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if after := tag(); before == "" || after == before {
+		t.Errorf("before %q, after %q", before, after)
+	}
+}

@@ -1,0 +1,197 @@
+package groupreader
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+
+	"hudiscope/core/avro"
+	"hudiscope/core/basefile"
+	"hudiscope/core/column"
+	"hudiscope/core/corrupt"
+	"hudiscope/core/logfile"
+	"hudiscope/core/merge"
+	"hudiscope/core/schema"
+	"hudiscope/core/storage"
+)
+
+// part is a run of records of a data block, of the reader's type.
+type part struct {
+	batch *column.Batch
+	// first is the number of the batch's first record in the block.
+	first int
+	// has is set when the records are partial updates; it is the same for all parts of a block.
+	has *merge.Presence
+}
+
+// parts decodes a data block. Under a memory budget large blocks come in several parts, and no more
+// of one is in memory than one part.
+func (r *reader) parts(f *logfile.Reader, b *logfile.Block) iter.Seq2[part, error] {
+	return func(yield func(part, error) bool) {
+		p := part{}
+		m, err := r.mapping(b.Instant())
+		if err != nil {
+			yield(part{}, err)
+			return
+		}
+		for raw, err := range r.rawParts(f, b, m.Want(r.need)) {
+			if err != nil {
+				yield(part{}, err)
+				return
+			}
+			raw = m.Batch(raw)
+			if b.IsPartial() && p.has == nil {
+				p.has = &merge.Presence{Has: make([]bool, len(r.o.Reader.Fields))}
+				for i := range r.o.Reader.Fields {
+					p.has.Has[i] = raw.Type.FieldIndex(r.o.Reader.Fields[i].Name) >= 0
+				}
+			}
+			if p.batch, err = r.convert(raw, f.Path(), b.Start, p.has); err != nil {
+				yield(part{}, err)
+				return
+			}
+			if !yield(p, nil) {
+				return
+			}
+			p.first += raw.Len
+		}
+	}
+}
+
+// partBytes is how many bytes of a block are decoded at a time.
+func (r *reader) partBytes() int64 { return min(max(r.budget()/8, minPart), maxPart) }
+
+func (r *reader) rawParts(f *logfile.Reader, b *logfile.Block, want func(field string) bool) iter.Seq2[*column.Batch, error] {
+	if b.Type == logfile.HFileDataBlock && r.o.Release.HFileBlocksFail {
+		r.stats.note("%s can't read data blocks in HFile format, though it writes them: it fails on this table. They are read here.", r.o.Release.Name())
+	}
+	if b.Damage == nil && r.budget() > 0 && b.ContentSize > r.partBytes() {
+		switch b.Type {
+		case logfile.AvroDataBlock:
+			return r.avroParts(f, b, want)
+		case logfile.ParquetDataBlock:
+			return func(yield func(*column.Batch, error) bool) {
+				pf, err := basefile.Open(r.ctx, f.Section(b), f.Path())
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				pf.Batches(r.ctx, want)(yield)
+			}
+		}
+	}
+	return func(yield func(*column.Batch, error) bool) {
+		raw, _, err := DataBlock(r.ctx, f, b, want)
+		yield(raw, err)
+	}
+}
+
+// avroParts decodes the content of an Avro block (spec log-format.md section 6) window by window.
+func (r *reader) avroParts(f *logfile.Reader, b *logfile.Block, want func(field string) bool) iter.Seq2[*column.Batch, error] {
+	return func(yield func(*column.Batch, error) bool) {
+		fail := func(err error) { yield(nil, corrupt.InFile(err, f.Path())) }
+		text := b.SchemaText()
+		writer, err := schema.Parse([]byte(text))
+		var dec *avro.Decoder
+		if err == nil {
+			dec, err = avro.Compile(writer, want)
+		}
+		if err != nil {
+			fail(&corrupt.Error{Offset: b.Start, Part: "block header SCHEMA", Err: err})
+			return
+		}
+		count, err := f.RecordCount(r.ctx, b)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		obj := f.Section(b)
+		w := window{buf: make([]byte, 0, r.partBytes())}
+		pos, n := int64(8), int64(0) // after version and count
+		for n < count {
+			if err := r.ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			// The rest of a record that did not fit is moved to the front; a large record gets more room.
+			if err := w.fill(r, obj, pos, b.ContentSize); err != nil {
+				yield(nil, fmt.Errorf("%s: content of the block at byte %d: %w", f.Path(), b.Start, err))
+				return
+			}
+			batch := dec.NewBatch(0)
+			for n < count {
+				rec, whole, err := w.next(pos, b.ContentSize)
+				if err != nil {
+					fail(corrupt.At(b.ContentOffset+pos, fmt.Sprintf("length of record %d of %d", n, count), fmt.Sprintf("0 to %d, the bytes left in the block", max(0, b.ContentSize-pos-4)), err.Error()))
+					return
+				}
+				if !whole {
+					break
+				}
+				if err := dec.Append(batch, rec); err != nil {
+					var ce *corrupt.Error
+					if errors.As(err, &ce) {
+						c := *ce
+						c.File, c.Part = f.Path(), fmt.Sprintf("record %d, %s", n, ce.Part)
+						if c.Offset >= 0 {
+							c.Offset += b.ContentOffset + pos + 4
+						}
+						err = &c
+					}
+					yield(nil, err)
+					return
+				}
+				pos += 4 + int64(len(rec))
+				n++
+			}
+			if batch.Len > 0 && !yield(batch, nil) {
+				return
+			}
+		}
+		if pos != b.ContentSize {
+			fail(corrupt.At(b.ContentOffset+pos, "data block", fmt.Sprintf("its end after %d records", count), fmt.Sprintf("%d bytes more", b.ContentSize-pos)))
+		}
+	}
+}
+
+// window is a run of bytes of a block's content: buf[at:] lies at the position of the next record.
+type window struct {
+	buf []byte
+	at  int
+	// want is the size of a record that did not fit.
+	want int64
+}
+
+func (w *window) fill(r *reader, obj storage.Object, pos, end int64) error {
+	keep := len(w.buf) - w.at
+	size := min(max(r.partBytes(), w.want), end-pos)
+	if int64(cap(w.buf)) < size {
+		w.buf = append(make([]byte, 0, size), w.buf[w.at:]...)
+	} else {
+		copy(w.buf[:keep], w.buf[w.at:])
+	}
+	w.buf, w.at, w.want = w.buf[:size], 0, 0
+	return storage.ReadFull(r.ctx, obj, w.buf[keep:], pos+int64(keep))
+}
+
+// next returns the record at the position; whole is false when it does not lie in the window.
+func (w *window) next(pos, end int64) (rec []byte, whole bool, err error) {
+	if end-pos < 4 {
+		return nil, false, fmt.Errorf("%d bytes", end-pos)
+	}
+	if len(w.buf)-w.at < 4 {
+		return nil, false, nil
+	}
+	n := int64(int32(binary.BigEndian.Uint32(w.buf[w.at:])))
+	if n < 0 || n > end-pos-4 {
+		return nil, false, fmt.Errorf("%d", n)
+	}
+	if int64(len(w.buf)-w.at-4) < n {
+		w.want = n + 4
+		return nil, false, nil
+	}
+	rec = w.buf[w.at+4 : w.at+4+int(n) : w.at+4+int(n)]
+	w.at += 4 + int(n)
+	return rec, true, nil
+}

@@ -1,0 +1,235 @@
+package app
+
+import (
+	"sort"
+	"strconv"
+
+	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
+
+	"hudiscope/core/api"
+	"hudiscope/web/model"
+	"hudiscope/web/view"
+)
+
+// healthView shows what the checks of a table found, with the evidence and the way to it.
+type healthView struct {
+	goapp.Compo
+
+	Root *Root
+	Rev  int
+}
+
+func (v *healthView) Render() goapp.UI {
+	s := v.Root.s
+	h := &s.health
+	switch {
+	case h.fault != nil:
+		return view.Div("health", view.FaultPanel(h.fault, v.Root.bytesLink(h.fault), h.retrier(s)))
+	case h.val == nil:
+		return view.Div("health", view.Loading("Checking the table", h.slow, h.prog, h.canceller()), bones())
+	}
+	a := h.val
+	body := []goapp.UI{v.summary(a)}
+	if len(a.Findings) == 0 {
+		body = append(body, view.Empty(view.IconCheck, "Nothing found", "Every check that ran is fine. What was checked stands below."))
+	}
+	var items []goapp.UI
+	for i := range a.Findings {
+		items = append(items, v.finding(&a.Findings[i]))
+	}
+	if len(items) > 0 {
+		body = append(body, goapp.Div().Class("health-list").Body(items...))
+	}
+	body = append(body, view.Div("health-foot", v.checks(a), thresholds(a)))
+	return view.Div("health", body...)
+}
+
+func levelTone(level string) (tone, word string, icon view.Icon) {
+	switch level {
+	case "error":
+		return "bad", "Error", view.IconWarning
+	case "warning":
+		return "warn", "Warning", view.IconWarning
+	case "ok":
+		return "good", "Well", view.IconCheck
+	}
+	return "note", "Note", view.IconInfo
+}
+
+func (v *healthView) summary(a *api.Health) goapp.UI {
+	s := v.Root.s
+	counts := map[string]int{}
+	for _, f := range a.Findings {
+		counts[f.Level]++
+	}
+	tone, _, icon := levelTone(a.Level)
+	words := map[string]string{"ok": "The table is well", "note": "The table is well; a few things are worth knowing", "warning": "The table needs attention", "error": "Something is wrong with the table"}
+	title := words[a.Level]
+	if title == "" {
+		title = a.Level
+	}
+	var tally []goapp.UI
+	for _, l := range []string{"error", "warning", "note"} {
+		if n := counts[l]; n > 0 {
+			t, w, _ := levelTone(l)
+			tally = append(tally, view.Badge(t, model.Plural(int64(n), lower(w))))
+		}
+	}
+	l := a.Looked
+	looked := model.Plural(int64(l.Instants), "instant") + ", " + model.Plural(int64(l.Partitions), "partition") + ", " + model.Plural(int64(l.Groups), "file group") + ", " + model.Plural(int64(l.Files), "file") + " of " + model.Bytes(l.Bytes)
+	if l.Keys > 0 {
+		looked += ", " + model.Plural(l.Keys, "key")
+	}
+	var deep goapp.UI
+	if !s.deep {
+		deep = goapp.Button().Type("button").ID("deep-check").Class("button").Title("Reads the key columns of every latest slice").Text("Deep check: duplicate keys").
+			OnClick(func(goapp.Context, goapp.Event) { s.deep = true; s.ensure() })
+	} else {
+		deep = view.Badge("accent", "with the deep checks")
+	}
+	return goapp.Div().Class("health-summary", tone).Body(icon.UI(),
+		view.Div("health-title", goapp.H2().Text(title), view.Div("badges", tally...), goapp.P().Class("dim").Text("Looked at "+looked+".")),
+		view.Div("detail-tools", deep, &view.CopyButton{Label: "Copy the findings as JSON", Text: toJSON(a)}))
+}
+
+func lower(s string) string {
+	if s == "" {
+		return s
+	}
+	return string(s[0]|0x20) + s[1:]
+}
+
+const evidenceShown = 8
+
+func (v *healthView) finding(f *api.HealthFinding) goapp.UI {
+	tone, word, icon := levelTone(f.Level)
+	body := []goapp.UI{
+		view.Div("health-head", goapp.H3().Text(f.Title), view.Badge(tone, word), view.Span("dim num", countNote(f.Count))),
+		goapp.P().Text(f.Detail),
+	}
+	var facts []goapp.UI
+	for i, e := range f.Evidence {
+		if i == evidenceShown {
+			break
+		}
+		facts = append(facts, goapp.Li().Body(v.evidence(e)...))
+	}
+	if len(facts) > 0 {
+		list := []goapp.UI{goapp.Ul().Class("evidence").Body(facts...)}
+		if n := len(f.Evidence); n > evidenceShown {
+			var more []goapp.UI
+			for _, e := range f.Evidence[evidenceShown:] {
+				more = append(more, goapp.Li().Body(v.evidence(e)...))
+			}
+			list = append(list, goapp.Details().Class("how").Body(goapp.Summary().Text(model.Count(int64(n-evidenceShown))+" more"), goapp.Ul().Class("evidence").Body(more...)))
+		}
+		body = append(body, list...)
+	}
+	if f.Hudi != "" {
+		body = append(body, goapp.P().Class("hudi-does").Body(goapp.Strong().Text("Hudi: "), goapp.Text(f.Hudi)))
+	}
+	if st, label, ok := v.link(f.Link); ok {
+		body = append(body, view.Div("actions", view.Link("button small", st, goapp.Text(label))))
+	}
+	return goapp.Section().Class("health-finding", tone).DataSet("check", f.Check).Body(icon.UI(), view.Div("health-body", body...))
+}
+
+func countNote(n int) string {
+	if n <= 1 {
+		return ""
+	}
+	return model.Count(int64(n)) + "×"
+}
+
+func (v *healthView) evidence(e api.HealthEvidence) []goapp.UI {
+	st := v.Root.s.state
+	out := []goapp.UI{goapp.Span().Text(e.Text)}
+	if e.Value != 0 || e.Unit != "" {
+		out = append(out, goapp.B().Class("num").Text(amount(e.Value, e.Unit)))
+	}
+	if e.Instant != "" {
+		to := st.Go(model.Timeline)
+		to.Instant, to.Action = e.Instant, ""
+		out = append(out, view.Link("link mono", to, goapp.Text(e.Instant)))
+	}
+	switch {
+	case e.FileID != "":
+		to := st.Go(model.Files)
+		to.Partition, to.FileID, to.Slice, to.OnlyPartition = e.Partition, e.FileID, "", false
+		out = append(out, view.Link("link mono", to, goapp.Text(partitionName(e.Partition)+" / "+model.ShortID(e.FileID))))
+	case e.Partition != "":
+		out = append(out, goapp.Span().Class("mono").Text(e.Partition))
+	}
+	if e.File != "" {
+		out = append(out, goapp.Span().Class("mono dim wrap").Text(e.File))
+	}
+	return out
+}
+
+// amount writes a number with its unit for people.
+func amount(n float64, unit string) string {
+	switch unit {
+	case "bytes":
+		return model.Bytes(int64(n))
+	case "":
+		return strconv.FormatFloat(n, 'g', -1, 64)
+	}
+	if n == float64(int64(n)) {
+		return model.Count(int64(n)) + " " + unit
+	}
+	return strconv.FormatFloat(n, 'f', 2, 64) + " " + unit
+}
+
+func (v *healthView) link(l api.HealthLink) (model.State, string, bool) {
+	st := v.Root.s.state
+	switch l.View {
+	case "timeline":
+		to := st.Go(model.Timeline)
+		to.Instant, to.Action = l.Instant, l.Action
+		return to, "Show it on the timeline", true
+	case "files":
+		to := st.Go(model.Files)
+		to.Partition, to.FileID, to.Slice, to.OnlyPartition = l.Partition, l.FileID, l.BaseInstant, false
+		return to, "Show the files", true
+	case "blocks":
+		to := st.Go(model.Blocks)
+		to.Partition, to.FileID, to.Slice, to.Log, to.OnlyPartition = l.Partition, l.FileID, l.BaseInstant, l.File, false
+		return to, "Show the log blocks", true
+	case "config", "housekeeping":
+		return st.Go(model.Table), "Show the table's own files", true
+	case "metadata":
+		return st.Go(model.Metadata), "Show the metadata table", true
+	}
+	return st, "", false
+}
+
+func (v *healthView) checks(a *api.Health) goapp.UI {
+	var rows []goapp.UI
+	for _, c := range a.Checks {
+		mark := goapp.UI(view.Badge("", c.Status))
+		switch c.Status {
+		case "ok":
+			mark = goapp.Span().Class("badge good").Body(view.IconCheck.UI(), goapp.Text("fine"))
+		case "found":
+			mark = view.Badge("warn", "found")
+		case "skipped":
+			mark = view.Badge("", "skipped")
+		}
+		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Text(c.Title), goapp.Td().Body(mark), goapp.Td().Class("dim").Text(c.Note)))
+	}
+	return goapp.Section().Class("panel").Body(goapp.H2().Text("Checks"), view.Div("table-wrap", goapp.Table().Class("stats").Body(
+		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Check"), goapp.Th().Scope("col").Text("Outcome"), goapp.Th().Scope("col").Text("Note"))),
+		goapp.TBody().Body(rows...))))
+}
+
+func thresholds(a *api.Health) goapp.UI {
+	list := append([]api.HealthThreshold{}, a.Thresholds...)
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Name < list[j].Name })
+	var rows []goapp.UI
+	for _, t := range list {
+		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(view.Mono(t.Name)), goapp.Td().Class("num").Text(amount(t.Value, t.Unit)), goapp.Td().Class("dim").Text(t.What)))
+	}
+	return goapp.Section().Class("panel").Body(goapp.H2().Text("Thresholds"), view.Div("table-wrap", goapp.Table().Class("stats").Body(
+		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Name"), goapp.Th().Scope("col").Class("num").Text("Value"), goapp.Th().Scope("col").Text("Meaning"))),
+		goapp.TBody().Body(rows...))))
+}

@@ -1,0 +1,220 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"hudiscope/core/api"
+	"hudiscope/web/model"
+)
+
+// service answers requests from a table of answers and remembers what was asked.
+type service struct {
+	mu      sync.Mutex
+	asked   []string
+	answers map[api.Op]any
+	hold    chan struct{} // when set, answers wait for it
+}
+
+func (f *service) Do(ctx context.Context, op api.Op, args json.RawMessage, _ func(api.Progress)) (json.RawMessage, error) {
+	f.mu.Lock()
+	f.asked = append(f.asked, string(op)+" "+string(args))
+	hold := f.hold
+	f.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	a, ok := f.answers[op]
+	if !ok {
+		return nil, &api.Fault{Message: "no " + string(op), Kind: "not found", Offset: -1}
+	}
+	return json.Marshal(a)
+}
+
+func (f *service) ops() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.asked)
+}
+
+// open makes a session whose functions run one after the other, as on the page.
+func open(f *service) (*Session, func(what string, ok func() bool)) {
+	var mu sync.Mutex
+	s := &Session{transport: f, secrets: map[string]string{}}
+	s.dispatch = func(fn func()) {
+		mu.Lock()
+		defer mu.Unlock()
+		fn()
+	}
+	until := func(what string, ok func() bool) {
+		deadline := time.Now().Add(5 * time.Second)
+		for {
+			mu.Lock()
+			done := ok()
+			mu.Unlock()
+			if done {
+				return
+			}
+			if time.Now().After(deadline) {
+				panic("waited too long for " + what + fmt.Sprint(f.ops()))
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	return s, until
+}
+
+func answers() map[api.Op]any {
+	return map[api.Op]any{
+		api.OpOverview:   api.Overview{Kind: "table", Name: "trips", Version: 9, Type: "MERGE_ON_READ", Readable: true},
+		api.OpTimeline:   api.Timeline{Active: []api.Instant{{Requested: "1", Action: "commit", State: "COMPLETED"}}},
+		api.OpInstant:    api.InstantDetail{},
+		api.OpPartitions: api.Partitions{Paths: []string{"a", "b"}, From: "listing"},
+		api.OpFiles:      api.Files{},
+		api.OpBlocks: api.Blocks{Files: []api.LogFile{{File: api.File{Path: "a/.f.log.1", Name: ".f.log.1", Size: 3000}, Blocks: []api.Block{
+			{Index: 0, Start: 0, End: 1000}, {Index: 1, Start: 1000, End: 3000}}}}},
+		api.OpBlock:  api.BlockDetail{},
+		api.OpBytes:  api.Bytes{Size: 3000},
+		api.OpConfig: api.ConfigAnswer{},
+		api.OpSchema: api.SchemaAnswer{},
+	}
+}
+
+func TestStateDecidesWhatIsAskedFor(t *testing.T) {
+	const table = `"table":"sample:x"`
+	for _, c := range []struct {
+		st   model.State
+		want []string
+		done func(*Session) bool
+	}{
+		{model.State{View: model.Timeline, Instant: "1", Action: "commit"},
+			[]string{`overview {` + table + `}`, `timeline {` + table + `}`, `instant {` + table + `,"requested":"1","action":"commit"}`},
+			func(s *Session) bool { return s.timeline.val != nil && s.instant.val != nil }},
+		{model.State{View: model.Files, AsOf: "7"},
+			[]string{`overview {` + table + `}`, `partitions {` + table + `}`, `files {` + table + `,"as_of":"7"}`},
+			func(s *Session) bool { return s.files.val != nil }},
+		{model.State{View: model.Blocks, Partition: "a", FileID: "f", Slice: "1", Log: "a/.f.log.1", Block: 2},
+			[]string{`overview {` + table + `}`, `blocks {` + table + `,"partition":"a","file_id":"f","base_instant":"1"}`, `files {` + table + `}`,
+				`block {` + table + `,"file":"a/.f.log.1","index":1,"limit":50}`, `bytes {` + table + `,"file":"a/.f.log.1","offset":1000,"length":1024}`},
+			func(s *Session) bool { return s.block.val != nil && s.bytes.val != nil }},
+		{model.State{View: model.Blocks, Log: "a/.f.log.1", Byte: 2101},
+			[]string{`overview {` + table + `}`, `blocks {` + table + `,"file":"a/.f.log.1"}`,
+				`block {` + table + `,"file":"a/.f.log.1","index":1,"limit":50}`, `bytes {` + table + `,"file":"a/.f.log.1","offset":2096,"length":904}`},
+			func(s *Session) bool { return s.block.val != nil && s.bytes.val != nil }},
+		{model.State{View: model.Table},
+			[]string{`overview {` + table + `}`, `config {` + table + `}`, `schema {` + table + `}`},
+			func(s *Session) bool { return s.config.val != nil && s.schema.val != nil }},
+		{model.State{View: model.Rows}, []string{`overview {` + table + `}`}, func(s *Session) bool { return s.overview.val != nil }},
+	} {
+		f := &service{answers: answers()}
+		s, until := open(f)
+		c.st.Table = "sample:x"
+		s.dispatch(func() { s.apply(c.st) })
+		until(string(c.st.View), func() bool { return c.done(s) })
+		time.Sleep(5 * time.Millisecond)
+		got := f.ops()
+		slices.Sort(got)
+		slices.Sort(c.want)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v\nasked %q\n want %q", c.st, got, c.want)
+		}
+	}
+}
+
+func TestTheSameIsNotAskedTwice(t *testing.T) {
+	f := &service{answers: answers()}
+	s, until := open(f)
+	st := model.State{Table: "sample:x", View: model.Timeline}
+	s.dispatch(func() { s.apply(st) })
+	until("timeline", func() bool { return s.timeline.val != nil })
+	s.dispatch(func() { s.apply(st.Go(model.Table)) })
+	until("schema", func() bool { return s.schema.val != nil && s.config.val != nil })
+	s.dispatch(func() { s.apply(st) })
+	if n := len(f.ops()); n != 4 {
+		t.Errorf("%d requests: %v", n, f.ops())
+	}
+}
+
+func TestAnotherTableCancelsAndForgets(t *testing.T) {
+	f := &service{answers: answers(), hold: make(chan struct{})}
+	s, until := open(f)
+	s.dispatch(func() { s.apply(model.State{Table: "sample:x", View: model.Timeline}) })
+	until("the first request", func() bool { return len(f.ops()) == 1 })
+	f.mu.Lock()
+	f.hold = nil
+	f.mu.Unlock()
+	s.dispatch(func() { s.apply(model.State{Table: "sample:y", View: model.Timeline}) })
+	until("the other table", func() bool { return s.timeline.val != nil })
+	for _, r := range f.ops()[1:] {
+		var q api.OverviewRequest
+		_ = json.Unmarshal([]byte(r[len("overview "):]), &q)
+		if q.Location != "" && q.Location != "sample:y" {
+			t.Errorf("asked %s", r)
+		}
+	}
+	if s.overview.fault != nil {
+		t.Errorf("the cancelled request shows: %+v", s.overview.fault)
+	}
+}
+
+func TestCancelShowsAFaultAndRetryAsksAgain(t *testing.T) {
+	f := &service{answers: answers(), hold: make(chan struct{})}
+	s, until := open(f)
+	s.dispatch(func() { s.apply(model.State{Table: "sample:x", View: model.Timeline}) })
+	until("slow", func() bool { return s.overview.slow })
+	s.dispatch(func() { s.overview.stop() })
+	until("the fault", func() bool { return s.overview.fault != nil })
+	if s.overview.fault.Kind != "cancelled" || s.overview.busy {
+		t.Errorf("%+v", s.overview.fault)
+	}
+	f.mu.Lock()
+	f.hold = nil
+	f.mu.Unlock()
+	s.dispatch(func() { s.overview.reset(); s.ensure() })
+	until("the timeline", func() bool { return s.timeline.val != nil })
+}
+
+func TestSecretsGoToTheEngineOnly(t *testing.T) {
+	f := &service{answers: answers()}
+	s, until := open(f)
+	s.secrets["https://h/t/"] = "https://h/t/?sig=1"
+	s.dispatch(func() { s.apply(model.State{Table: "https://h/t/", View: model.Rows}) })
+	until("overview", func() bool { return s.overview.val != nil })
+	if got := f.ops()[0]; got != `overview {"table":"https://h/t/?sig=1"}` {
+		t.Errorf("asked %s", got)
+	}
+	if got := s.state.Fragment(); got != "/t=https://h/t/&v=rows" {
+		t.Errorf("the address holds %s", got)
+	}
+}
+
+func TestManyPartitionsAreReadInPart(t *testing.T) {
+	a := answers()
+	var paths []string
+	for i := range 500 {
+		paths = append(paths, fmt.Sprintf("day=%03d", i))
+	}
+	a[api.OpPartitions] = api.Partitions{Paths: paths}
+	f := &service{answers: a}
+	s, until := open(f)
+	s.dispatch(func() {
+		s.apply(model.State{Table: "sample:x", View: model.Files, FileID: "f", Partition: "day=400", Slice: "1"})
+	})
+	until("files", func() bool { return s.files.val != nil })
+	var q api.FilesRequest
+	if err := json.Unmarshal([]byte(f.ops()[2][len("files "):]), &q); err != nil {
+		t.Fatal(err)
+	}
+	if len(q.Partitions) != 9 || !slices.Contains(q.Partitions, "day=400") {
+		t.Errorf("asked for %v", q.Partitions)
+	}
+}
