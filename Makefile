@@ -32,9 +32,10 @@ dist: wasm ## the page, for any static web server: dist/
 	@$(GO) run ./tools/dist -out dist -wasm .cache/wasm -embed web/httpapi/site/dist
 
 .PHONY: wasm
-wasm: trim ## the two programs of the page: .cache/wasm/*.wasm
+wasm: trim ## the programs of the page: .cache/wasm/*.wasm
 	$(WASM) -o .cache/wasm/app.wasm ./wasm/app
 	$(WASM) -o .cache/wasm/engine.wasm ./wasm/engine
+	$(WASM) -o .cache/wasm/engine-orc.wasm ./wasm/engineorc
 
 .PHONY: edge
 edge: trim ## the edge worker: bin/edge/

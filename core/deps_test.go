@@ -41,21 +41,27 @@ var graph = []struct{ pkg, imports string }{
 	{"core/schema", "core/corrupt"},
 	{"core/column", "core/schema"},
 	{"core/avro", "core/column core/corrupt core/schema github.com/linkedin/goavro/v2"},
-	{"core/basefile", "core/column core/corrupt core/schema core/storage github.com/parquet-go/parquet-go/"},
+	{"core/basefile", "core/column core/corrupt core/schema core/storage github.com/parquet-go/parquet-go/ github.com/pierrec/lz4/v4"},
 	{"core/config", "core/corrupt core/storage"},
 	{"core/bloom", "core/corrupt"},
 	{"core/hfile", "core/corrupt core/storage github.com/klauspost/compress/"},
 	{"core/logfile", "core/avro core/column core/corrupt core/schema core/storage"},
 	{"core/commitmeta", "core/avro core/column core/corrupt core/schema github.com/linkedin/goavro/v2 github.com/klauspost/compress/"},
 
+	{"core/evolve", "core/column core/schema"},
+	{"core/bootstrap", "core/column core/commitmeta core/corrupt core/hfile core/schema core/storage"},
+	{"core/orcfile", "core/column core/corrupt core/schema core/storage github.com/klauspost/compress/ github.com/scritchley/orc"},
+
 	// What Hudi makes of the files.
 	{"core/timeline", "core/avro core/commitmeta core/config core/corrupt core/logfile core/schema core/storage"},
 	{"core/filegroup", "core/commitmeta core/config core/corrupt core/logfile core/storage core/timeline"},
 	{"core/logscan", "core/column core/corrupt core/logfile core/release core/schema core/storage core/timeline"},
 	{"core/merge", "core/column core/config core/corrupt core/release core/schema"},
-	{"core/groupreader", "core/avro core/basefile core/column core/config core/corrupt core/filegroup core/hfile core/logfile core/logscan core/merge core/release core/schema core/spill core/storage core/timeline"},
+	{"core/groupreader", "core/avro core/basefile core/column core/config core/corrupt core/evolve core/filegroup core/hfile core/logfile core/logscan core/merge core/release core/schema core/spill core/storage core/timeline"},
 	{"core/metatable", "core/avro core/bloom core/column core/commitmeta core/config core/corrupt core/filegroup core/hfile core/logfile core/logscan core/schema core/storage core/timeline"},
-	{"core/table", "core/avro core/basefile core/column core/commitmeta core/config core/corrupt core/filegroup core/groupreader core/logfile core/logscan core/merge core/metatable core/release core/schema core/spill core/storage/ core/timeline"},
+	{"core/table", "core/avro core/basefile core/bootstrap core/column core/commitmeta core/config core/corrupt core/evolve core/filegroup core/groupreader core/hfile core/logfile core/logscan core/merge core/metatable core/release core/schema core/spill core/storage/ core/timeline"},
+	{"core/query", "core/column core/commitmeta core/corrupt core/filegroup core/groupreader core/logfile core/logscan core/merge core/release core/schema core/storage core/table core/timeline"},
+	{"core/show", ""},
 	{"core/instants", "core/api core/commitmeta core/corrupt core/timeline"},
 	{"core/health", "core/api core/commitmeta core/config core/filegroup core/instants core/logfile core/timeline"},
 	{"core/compare", "core/api core/column core/commitmeta core/corrupt core/filegroup core/groupreader core/schema core/storage core/table core/timeline"},
@@ -94,10 +100,12 @@ var graph = []struct{ pkg, imports string }{
 
 	// Programs.
 	{"wasm/app", "core/api web/app web/client web/model web/view github.com/maxence-charriere/go-app/v9/"},
-	{"wasm/engine", "core/api core/explorer core/spill core/storage/ fsadapter/"},
+	{"wasm/worker", "core/api core/explorer core/spill core/storage/ fsadapter/"},
+	{"wasm/engine", "core/explorer wasm/worker"},
+	{"wasm/engineorc", "core/explorer core/groupreader core/orcfile core/storage wasm/worker"},
 	{"wasm/edge/guard", "core/api fsadapter/httprange"},
 	{"wasm/edge", "core/api core/explorer core/storage/ fsadapter/ wasm/edge/guard web/httpapi github.com/syumai/workers/"},
-	{"cmd/hudiscope", "core/api core/explorer core/spill core/storage/ fsadapter/ web/httpapi/"},
+	{"cmd/hudiscope", "core/api core/show core/explorer core/groupreader core/orcfile core/spill core/storage/ fsadapter/ web/httpapi/"},
 	{"tools/trim", ""},
 	{"tools/trim/checksum", "github.com/parquet-go/parquet-go/"},
 	{"tools/dist", ""},
@@ -202,7 +210,7 @@ func TestImportGraph(t *testing.T) {
 func TestGraphOfTheEngine(t *testing.T) {
 	for pkg, never := range map[string][]string{
 		"./wasm/app":    {module + "/core/explorer", "github.com/parquet-go/parquet-go", "github.com/linkedin/goavro/v2"},
-		"./wasm/engine": {module + "/web/app", module + "/web/view", "github.com/maxence-charriere/go-app/v9/pkg/app", "github.com/syumai/workers"},
+		"./wasm/engine": {module + "/core/orcfile", "github.com/scritchley/orc", module + "/web/app", module + "/web/view", "github.com/maxence-charriere/go-app/v9/pkg/app", "github.com/syumai/workers"},
 	} {
 		if _, err := os.Stat("../" + pkg); err != nil {
 			t.Errorf("%s is not there", pkg)

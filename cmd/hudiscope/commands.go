@@ -37,7 +37,7 @@ func runOverview(ctx context.Context, e *environment, args []string) error {
 	w := columns(e.stdout)
 	fmt.Fprintf(w, "kind\t%s\n", o.Kind)
 	fmt.Fprintf(w, "name\t%s\n", o.Name)
-	if o.Kind == "table" {
+	if o.Kind == "table" && o.Readable {
 		fmt.Fprintf(w, "version\t%d %s\n", o.Version, o.VersionFrom)
 		fmt.Fprintf(w, "type\t%s\n", o.Type)
 		fmt.Fprintf(w, "base format\t%s\n", o.BaseFormat)
@@ -165,10 +165,14 @@ func runSlices(ctx context.Context, e *environment, args []string) error {
 			for _, s := range g.Slices {
 				base, logs := "-", int64(0)
 				if s.Base != nil {
-					base = fmt.Sprint(s.Base.Size)
+					base = size(s.Base.Size)
 				}
 				for _, l := range s.Logs {
-					logs += max(l.Size, 0)
+					if l.Size < 0 {
+						logs = -1
+						break
+					}
+					logs += l.Size
 				}
 				note := ""
 				switch {
@@ -179,11 +183,19 @@ func runSlices(ctx context.Context, e *environment, args []string) error {
 				case s.Latest:
 					note = "latest"
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", p.Partition, g.FileID, s.BaseInstant, base, len(s.Logs), logs, note)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", p.Partition, g.FileID, s.BaseInstant, base, len(s.Logs), size(logs), note)
 			}
 		}
 	}
 	return w.Flush()
+}
+
+// size writes a byte count that the listing may not have told.
+func size(n int64) string {
+	if n < 0 {
+		return "?"
+	}
+	return fmt.Sprint(n)
 }
 
 // blockJSON is one block in the shape of the gold answers.

@@ -12,10 +12,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"hudiscope/core/api"
+	"hudiscope/core/config"
 	"hudiscope/core/explorer"
+	"hudiscope/core/release"
 	"hudiscope/fsadapter"
 )
 
@@ -50,7 +54,12 @@ type flags struct {
 	addr    string
 	cors    string
 	prefix  string
-	memory  byteSize
+	// truncate and vertical shape tables of rows; batch and seen are for Flink's reads.
+	truncate int
+	vertical bool
+	batch    bool
+	seen     string
+	memory   byteSize
 	// byPrefix, everywhere and records are of history and scan.
 	byPrefix, everywhere, records bool
 
@@ -89,14 +98,9 @@ var commands = []command{
 	{"relations", "relations TABLE", "list which instants act on which (rollbacks, cleans, compactions)", runRelations},
 	{"housekeeping", "housekeeping TABLE", "list markers, heartbeats, locks, backups and what they mean", runHousekeeping},
 	{"metadata", "metadata TABLE [PARTITION [KEY…]]", "print the records of the metadata table", runMetadata},
-	{"stream", "stream TABLE", "print what Flink's streaming read gives", notYet("stream", "Flink's streaming read is not built yet.")},
-	{"splits", "splits TABLE", "print the splits a read is planned in", notYet("splits", "Planning splits is not built yet.")},
-}
-
-func notYet(name, why string) func(context.Context, *environment, []string) error {
-	return func(context.Context, *environment, []string) error {
-		return &api.Fault{Kind: "unsupported", Message: "hudiscope " + name + ": " + why, Offset: -1}
-	}
+	{"plan", "plan TABLE", "print what a Spark read will do: relation, instants, slices, tasks", runPlan},
+	{"stream", "stream TABLE", "print the rows that Flink's streaming read gives, with their kinds", runStream},
+	{"splits", "splits TABLE", "print the splits that Flink's read is planned in", runSplits},
 }
 
 func main() {
@@ -108,21 +112,28 @@ func main() {
 
 // run is main without the process: it returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
+	if len(args) == 0 {
 		usage(stdout)
-		if len(args) == 0 {
-			return exitUsage
+		return exitUsage
+	}
+	switch args[0] {
+	case "help", "-h", "-help", "--help":
+		if len(args) > 1 {
+			return run(ctx, []string{args[1], "-h"}, stdout, stdout)
 		}
+		usage(stdout)
+		return exitOK
+	case "version", "--version":
+		fmt.Fprintln(stdout, version())
 		return exitOK
 	}
-	var cmd *command
-	for i := range commands {
-		if commands[i].name == args[0] {
-			cmd = &commands[i]
-		}
-	}
+	cmd := commandNamed(args[0])
 	if cmd == nil {
-		fmt.Fprintf(stderr, "hudiscope: there is no command %q\n", args[0])
+		if strings.HasPrefix(args[0], "-") {
+			fmt.Fprintf(stderr, "hudiscope: the command comes first, then %s\n", args[0])
+		} else {
+			fmt.Fprintf(stderr, "hudiscope: there is no command %q\n", args[0])
+		}
 		usage(stderr)
 		return exitUsage
 	}
@@ -133,13 +144,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "usage: hudiscope %s [flags]\n%s\n", cmd.usage, cmd.about)
 		fs.PrintDefaults()
 	}
-	fs.BoolVar(&env.flags.json, "json", false, "print JSON")
-	fs.StringVar(&env.flags.format, "format", "", "rows: jsonl, csv or table (default table)")
-	fs.StringVar(&env.flags.hudi, "hudi", "", "read by the rules of this Hudi `release` (default: the right answer)")
-	fs.Var(env.flags.options, "o", "an engine's read option, `KEY=VALUE`; repeatable")
-	env.flags.memory = 512 << 20
-	fs.Var(&env.flags.memory, "memory", "merge a file slice's log records in memory of this `size`, such as 64MiB; what does not fit goes to a temporary file")
-	fs.Int64Var(&env.flags.limit, "limit", 0, "rows: print at most this many (0 = all)")
+	env.flags.register(cmd.name, fs)
+	switch cmd.name {
+	case "rows", "stream":
+		fs.StringVar(&env.flags.format, "format", "", "jsonl, csv or table (default table; jsonl with --json)")
+		fs.IntVar(&env.flags.truncate, "truncate", 20, "--format table: cut cells to this many characters (0 = whole, aligned left)")
+		fs.BoolVar(&env.flags.vertical, "vertical", false, "--format table: print one line per cell")
+	}
+	switch cmd.name {
+	case "stream", "splits":
+		fs.BoolVar(&env.flags.batch, "batch", false, "read once, and not as a stream until nothing is new")
+		fs.StringVar(&env.flags.seen, "seen", "", "look at the table as of this completion `time`")
+	}
 	if cmd.name == "metadata" {
 		fs.StringVar(&env.flags.prefix, "prefix", "", "only records of the PARTITION whose key begins with this `text`")
 	}
@@ -163,6 +179,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return exitUsage
 	}
+	if err := env.flags.check(); err != nil {
+		fmt.Fprintf(stderr, "hudiscope %s: %v\n", cmd.name, err)
+		return exitUsage
+	}
 	env.svc = explorer.New(fsadapter.Open, env.flags.budgets())
 	if err := cmd.run(ctx, env, rest); err != nil {
 		var status exitStatus
@@ -179,6 +199,58 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitFailed
 	}
 	return exitOK
+}
+
+// register defines the flags that several commands share; a command takes only those it heeds.
+func (f *flags) register(name string, fs *flag.FlagSet) {
+	if name != "serve" {
+		fs.BoolVar(&f.json, "json", false, "print JSON")
+		fs.StringVar(&f.hudi, "hudi", "", "read by the rules of this Hudi `release` (default: the right answer)")
+	}
+	switch name {
+	case "rows", "stream", "splits", "plan", "history":
+		fs.Var(f.options, "o", "an engine's read option, `KEY=VALUE`; repeatable")
+	}
+	f.memory = 512 << 20
+	switch name {
+	case "rows", "stream", "history", "scan", "compare":
+		fs.Var(&f.memory, "memory", "merge a file slice's log records in memory of this `size`, such as 64MiB; what does not fit goes to a temporary file")
+	}
+	switch name {
+	case "rows", "stream":
+		fs.Int64Var(&f.limit, "limit", 0, "print at most this many rows (0 = all, or 20 of --format table)")
+	case "history", "scan", "compare", "metadata", "plan":
+		fs.Int64Var(&f.limit, "limit", 0, "print at most this many (0 = the default)")
+	}
+}
+
+// check refuses flags that make no sense, alone or together.
+func (f *flags) check() error {
+	if f.limit < 0 {
+		return fmt.Errorf("--limit %d: want 0 or more", f.limit)
+	}
+	if f.json && f.format != "" && f.format != "jsonl" {
+		return fmt.Errorf("--json prints jsonl, which --format %s is not", f.format)
+	}
+	return nil
+}
+
+func commandNamed(name string) *command {
+	for i := range commands {
+		if commands[i].name == name {
+			return &commands[i]
+		}
+	}
+	return nil
+}
+
+// version says what this program is.
+func version() string {
+	v := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		v = info.Main.Version
+	}
+	return fmt.Sprintf("hudiscope %s, %s: reads table versions 0 to %d, by the rules of Hudi up to %s", v, runtime.Version(), config.MaxVersion, release.Default)
 }
 
 // parse takes flags before and after the positional arguments.
@@ -205,9 +277,9 @@ func usage(w io.Writer) {
 	fmt.Fprint(w, "hudiscope: open any Apache Hudi table and see what is really in it\n\nusage: hudiscope COMMAND TABLE [flags]\n\n"+
 		"TABLE is a directory, a .zip of one, an http(s) URL, a single log file, or a JSON bundle of presigned URLs.\n\n")
 	for _, c := range commands {
-		fmt.Fprintf(w, "  %-22s %s\n", c.usage, c.about)
+		fmt.Fprintf(w, "  %-38s %s\n", c.usage, c.about)
 	}
-	fmt.Fprint(w, "\nflags: --json, --format jsonl|csv|table, --hudi RELEASE, -o KEY=VALUE, --limit N, --memory SIZE\n")
+	fmt.Fprint(w, "\n\"hudiscope help COMMAND\" lists the flags of a command; \"hudiscope version\" says what this is.\n")
 }
 
 // table returns the table argument of a request, and checks the count of arguments.

@@ -1,18 +1,27 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
 	"hudiscope/core/explorer"
+	"hudiscope/core/groupreader"
+	"hudiscope/core/orcfile"
 	"hudiscope/core/spill"
+	"hudiscope/core/storage"
 )
 
 // budgets are the service's options that the flags decide.
 func (f *flags) budgets() explorer.Options {
-	return explorer.Options{MergeBytes: int64(f.memory), Spill: spill.TempFile("")}
+	return explorer.Options{MergeBytes: int64(f.memory), Spill: spill.TempFile(""), ORC: openORC}
+}
+
+// openORC is the part that reads ORC base files, which the command always has.
+func openORC(ctx context.Context, obj storage.Object, path string) (groupreader.BaseFile, error) {
+	return orcfile.Open(ctx, obj, path)
 }
 
 // byteSize is a number of bytes as a flag: "1048576", "64MiB", "500MB", "2g".

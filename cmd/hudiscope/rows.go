@@ -7,10 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"sort"
-	"strings"
-	"unicode/utf8"
 
 	"hudiscope/core/api"
+	"hudiscope/core/show"
 )
 
 func sortedKeys(m map[string]string) []string {
@@ -30,6 +29,13 @@ func runRows(ctx context.Context, e *environment, args []string) error {
 	if err != nil {
 		return err
 	}
+	return e.printRows(ctx, func(offset int64, limit int, text bool) (*api.Rows, error) {
+		return e.svc.Rows(ctx, api.RowsRequest{Table: t, Options: e.flags.options, Offset: offset, Limit: limit, Text: text})
+	})
+}
+
+// printRows prints rows page by page.
+func (e *environment) printRows(ctx context.Context, fetch func(offset int64, limit int, text bool) (*api.Rows, error)) error {
 	format := e.flags.format
 	if format == "" {
 		format = "table"
@@ -38,6 +44,7 @@ func runRows(ctx context.Context, e *environment, args []string) error {
 		}
 	}
 	var p rowPrinter
+	limit := e.flags.limit
 	out := bufio.NewWriterSize(e.stdout, 1<<16)
 	switch format {
 	case "jsonl":
@@ -45,17 +52,23 @@ func runRows(ctx context.Context, e *environment, args []string) error {
 	case "csv":
 		p = &csvPrinter{w: csv.NewWriter(out)}
 	case "table":
-		p = &tablePrinter{w: out}
+		if limit <= 0 {
+			limit = 20
+		}
+		limit = min(limit, show.MaxRows)
+		p = &tablePrinter{w: out, limit: int(limit), o: show.Options{Truncate: e.flags.truncate, Vertical: e.flags.vertical, Null: "NULL"}}
+		// One more tells whether there are more.
+		limit++
 	default:
 		return usageError(fmt.Sprintf("--format %q: want jsonl, csv or table", format))
 	}
-	req := api.RowsRequest{Table: t, Options: e.flags.options, Limit: pageRows}
 	seen := map[string]bool{}
-	for {
-		if e.flags.limit > 0 && e.flags.limit-req.Offset < pageRows {
-			req.Limit = int(e.flags.limit - req.Offset)
+	for offset := int64(0); ; {
+		n := pageRows
+		if limit > 0 && limit-offset < pageRows {
+			n = int(limit - offset)
 		}
-		r, err := e.svc.Rows(ctx, req)
+		r, err := fetch(offset, n, format == "table")
 		if err != nil {
 			return err
 		}
@@ -68,8 +81,8 @@ func runRows(ctx context.Context, e *environment, args []string) error {
 		if err := p.page(r); err != nil {
 			return err
 		}
-		req.Offset += int64(len(r.Rows))
-		if len(r.Rows) == 0 || r.TotalKnown && req.Offset >= r.Total || e.flags.limit > 0 && req.Offset >= e.flags.limit {
+		offset += int64(len(r.Rows))
+		if len(r.Rows) == 0 || r.TotalKnown && offset >= r.Total || limit > 0 && offset >= limit {
 			break
 		}
 	}
@@ -160,11 +173,13 @@ func text(v json.RawMessage, null string) string {
 	return string(v)
 }
 
-// tablePrinter lines up columns; it keeps all rows, so it is for people and --limit.
+// tablePrinter prints as Spark's show() does. The rows that it keeps are bounded by --limit.
 type tablePrinter struct {
-	w    *bufio.Writer
-	head []string
-	rows [][]string
+	w     *bufio.Writer
+	limit int
+	o     show.Options
+	head  []string
+	rows  [][]*string
 }
 
 func (p *tablePrinter) page(r *api.Rows) error {
@@ -174,24 +189,26 @@ func (p *tablePrinter) page(r *api.Rows) error {
 		}
 	}
 	for _, row := range r.Rows {
-		cells := make([]string, len(row))
+		if len(p.rows) == p.limit {
+			p.o.More = true
+			break
+		}
+		cells := make([]*string, len(row))
 		for i, v := range row {
-			s := strings.NewReplacer("\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(text(v, "NULL"))
-			if utf8.RuneCountInString(s) > 60 {
-				s = string([]rune(s)[:57]) + "..."
+			if string(v) != "null" {
+				s := text(v, "")
+				cells[i] = &s
 			}
-			cells[i] = s
 		}
 		p.rows = append(p.rows, cells)
 	}
 	return nil
 }
 
+// end prints the table and the empty line that show() leaves after it.
 func (p *tablePrinter) end() error {
-	w := columns(p.w)
-	fmt.Fprintln(w, strings.Join(p.head, "\t"))
-	for _, r := range p.rows {
-		fmt.Fprintln(w, strings.Join(r, "\t"))
+	if err := show.Write(p.w, p.head, p.rows, p.o); err != nil {
+		return err
 	}
-	return w.Flush()
+	return p.w.WriteByte('\n')
 }

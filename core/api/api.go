@@ -505,6 +505,8 @@ type RowsRequest struct {
 	// Offset and Limit choose a page; Limit 0 means 200.
 	Offset int64 `json:"offset,omitempty"`
 	Limit  int   `json:"limit,omitempty"`
+	// Text asks for cells as Spark's show() writes them, in texts, instead of typed values.
+	Text bool `json:"text,omitempty"`
 }
 
 // Rows is one page of rows. Values are JSON: decimals and timestamps as text, binary as

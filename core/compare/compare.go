@@ -431,7 +431,7 @@ func (r *Result) rows(ctx context.Context, t *table.Table, changed []changedGrou
 	c.columns(later.Schema.Type)
 	for _, p := range []*table.Plan{c.before, c.after} {
 		if p != nil {
-			p.Schema = later.Schema
+			p.ReadAs(later)
 		}
 	}
 	ids := map[filegroup.GroupID]bool{}

@@ -41,7 +41,7 @@ func state(t *testing.T, tab *table.Table, asOf, schemaOf string) (rows map[stri
 	if err != nil {
 		return nil, false
 	}
-	plan.Schema = later.Schema
+	plan.ReadAs(later)
 	keys := compare.KeysOf(tab)
 	for _, s := range plan.Slices {
 		for row, err := range plan.Rows(t.Context(), s, table.ReadOptions{}, nil) {

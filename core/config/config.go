@@ -251,11 +251,11 @@ func (c *Config) infer(ctx context.Context, src storage.Source) error {
 			e, _ := c.Props.Entry("hoodie.table.version")
 			ve := &VersionError{Key: e.Key, Value: text, File: c.File, Line: e.Line,
 				Try: "The table was written by a Hudi newer than 1.2. Look for a newer release of this program, or read the table with that Hudi."}
-			if err != nil {
-				ve.Try = "Correct the property; a table version is a whole number."
+			if err != nil || n < 0 {
+				ve.Try = "Correct the property; a table version is a whole number from 0 on."
+				n = -1 // no version at all
 			}
 			verr = ve
-			n = max(n, 0)
 		}
 		c.Version = n
 	} else {
@@ -271,6 +271,8 @@ func (c *Config) infer(ctx context.Context, src storage.Source) error {
 	switch {
 	case hasLayout:
 		c.TimelineLayout = layout
+	case c.Version < 0:
+		// Nothing follows from what is no version.
 	case c.VersionFrom == "":
 		switch {
 		case c.Version >= 8:

@@ -240,7 +240,8 @@ func TestVersion(t *testing.T) {
 		{"a=b", "", 0, 1, true, ""},
 		{"a=b", ".hoodie/timeline", 8, 2, true, ""},
 		{"hoodie.table.version=10", "", 10, 2, false, "hoodie.table.version is 10; versions 0 to 9 can be read"},
-		{"hoodie.table.version=nine", "", 0, 0, false, `hoodie.table.version is "nine", not a number`},
+		{"hoodie.table.version=nine", "", -1, 0, false, `hoodie.table.version is "nine", not a number`},
+		{"hoodie.table.version=-1", "", -1, 0, false, "hoodie.table.version is -1"},
 		{"hoodie.table.version=9\nhoodie.timeline.layout.version=3", "", 9, 2, false, "hoodie.timeline.layout.version is 3"},
 	} {
 		f := table(map[string]string{".hoodie/hoodie.properties": tt.props})

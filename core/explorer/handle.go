@@ -153,14 +153,14 @@ func singleLog(ctx context.Context, src storage.Source, notTable error) (name st
 	if _, isLog := logfile.ParseName(name); isLog {
 		return name, nil
 	}
-	kind := "no Hudi log file"
+	kind := "it has not the name of a log file"
 	switch {
 	case strings.HasSuffix(name, ".parquet"):
-		kind = "a Parquet file"
+		kind = "it is a Parquet file by its name"
 	case strings.HasSuffix(name, ".hfile"):
-		kind = "an HFile"
+		kind = "it is an HFile by its name"
 	}
-	return "", &api.Fault{Kind: "not a table", Message: "The file " + name + " is " + kind + ", not a log file, by its name.", File: name, Offset: -1,
+	return "", &api.Fault{Kind: "not a table", Message: "There is only the file " + name + ", and " + kind + ".", File: name, Offset: -1,
 		Try: "Open a table's directory or .zip, or a log file whose name is like .FILEID_INSTANT.log.1_0-1-0."}
 }
 

@@ -40,6 +40,10 @@ func (s *Service) Overview(ctx context.Context, req api.OverviewRequest) (*api.O
 	}
 	if h.fault != nil {
 		o.Readable = false
+		o.Merge = api.Merge{OrderingFields: []string{}} // by whose rules is not known
+		if o.Version < 0 {
+			o.VersionFrom = "the property holds " + h.fault.Value
+		}
 		add("no", fmt.Sprintf("%s = %s", h.fault.Key, h.fault.Value), sentence(h.fault.Error())+" "+h.fault.Try)
 		return o, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"hudiscope/core/api"
+	"hudiscope/core/column"
 	"hudiscope/core/groupreader"
 	"hudiscope/core/query"
 )
@@ -46,8 +47,10 @@ func (s *Service) Rows(ctx context.Context, req api.RowsRequest) (*api.Rows, err
 		return nil, err
 	}
 	q.Read.Partitions, q.Read.FileID = req.Partitions, req.FileID
-	c := h.cursor(cursorKey(req), s.opts)
-	return c.page(ctx, h, q, req.Offset, req.Limit)
+	c := h.cursor(cursorKey(req), req.Text, s.opts)
+	return c.page(ctx, h, func(ctx context.Context, progress func(dirs int)) (*query.Plan, error) {
+		return query.Prepare(ctx, h.table, q, progress)
+	}, req.Offset, req.Limit)
 }
 
 func cursorKey(req api.RowsRequest) string {
@@ -60,14 +63,14 @@ func cursorKey(req api.RowsRequest) string {
 	for _, k := range keys {
 		fmt.Fprintf(&b, "%q=%q ", k, req.Options[k])
 	}
-	fmt.Fprintf(&b, "%q %q", req.Partitions, req.FileID)
+	fmt.Fprintf(&b, "%q %q %v", req.Partitions, req.FileID, req.Text)
 	return b.String()
 }
 
 // maxCursors bounds the open queries of one table.
 const maxCursors = 4
 
-func (h *handle) cursor(key string, o Options) *cursor {
+func (h *handle) cursor(key string, text bool, o Options) *cursor {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c := h.cursors[key]
@@ -80,15 +83,20 @@ func (h *handle) cursor(key string, o Options) *cursor {
 			go old.stop()
 			delete(h.cursors, k)
 		}
-		c = &cursor{opts: o}
+		c = &cursor{opts: o, text: text}
 		h.cursors[key] = c
 	}
 	return c
 }
 
+// preparer plans the query of a cursor.
+type preparer func(ctx context.Context, progress func(dirs int)) (*query.Plan, error)
+
 // cursor is a running query: a position in the stream of rows, and rendered rows around it.
 type cursor struct {
 	opts Options
+	// text renders cells as show() does.
+	text bool
 
 	mu     sync.Mutex
 	plan   *query.Plan
@@ -131,12 +139,12 @@ func (c *cursor) reset() {
 	c.slices, c.notes, c.chunks, c.recent, c.bytes = nil, nil, nil, nil, 0
 }
 
-func (c *cursor) page(ctx context.Context, h *handle, q query.Query, offset int64, limit int) (*api.Rows, error) {
+func (c *cursor) page(ctx context.Context, h *handle, prepare preparer, offset int64, limit int) (*api.Rows, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := &api.Rows{Offset: offset, Rows: [][]json.RawMessage{}, Columns: []api.Column{}, Rules: h.table.Rules.Name()}
 	if c.plan == nil {
-		if err := c.start(ctx, h, q); err != nil {
+		if err := c.start(ctx, h, prepare); err != nil {
 			return nil, err
 		}
 	}
@@ -169,9 +177,9 @@ func (c *cursor) page(ctx context.Context, h *handle, q query.Query, offset int6
 }
 
 // start plans the query.
-func (c *cursor) start(ctx context.Context, h *handle, q query.Query) error {
+func (c *cursor) start(ctx context.Context, h *handle, prepare preparer) error {
 	h.progress(ctx, api.Progress{Phase: "Planning the read"})
-	plan, err := query.Prepare(ctx, h.table, q, func(dirs int) {
+	plan, err := prepare(ctx, func(dirs int) {
 		h.progress(ctx, api.Progress{Phase: "Listing partitions", Done: int64(dirs), Unit: "directories"})
 	})
 	if err != nil {
@@ -207,13 +215,18 @@ func (c *cursor) stream(ctx context.Context, h *handle) iter.Seq2[rendered, erro
 					return
 				}
 				cells := make([]json.RawMessage, 0, len(row.Batch.Columns))
-				var buf []byte
+				var buf, cell []byte
 				for _, v := range row.Batch.Columns {
 					if v == nil {
 						continue
 					}
 					start := len(buf)
-					buf = v.AppendJSON(buf, row.Index)
+					if c.text && !v.IsNull(row.Index) {
+						cell = query.AppendCell(cell[:0], v, row.Index)
+						buf = column.AppendText(buf, cell)
+					} else {
+						buf = v.AppendJSON(buf, row.Index)
+					}
 					cells = append(cells, buf[start:len(buf):len(buf)])
 				}
 				if !yield(rendered{cells, first}, nil) {
@@ -319,7 +332,7 @@ func (c *cursor) note(s *groupreader.Slice, st *groupreader.Stats) {
 func (c *cursor) findings() []api.Finding {
 	out := append([]api.Finding(nil), c.notes...)
 	for _, n := range c.plan.Remarks {
-		out = append(out, api.Finding{Level: "warning", Title: "How these rows are merged", Detail: n})
+		out = append(out, api.Finding{Level: "warning", Title: "How these rows are read", Detail: n})
 	}
 	for _, n := range c.plan.Notes {
 		out = append(out, api.Finding{Level: "warning", Title: "Rows may be missing", Detail: n})

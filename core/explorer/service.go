@@ -113,6 +113,12 @@ func (s *Service) Do(ctx context.Context, op api.Op, args []byte, progress func(
 		return call(ctx, args, s.Bytes)
 	case api.OpRows:
 		return call(ctx, args, s.Rows)
+	case api.OpPlan:
+		return call(ctx, args, s.Plan)
+	case api.OpStream:
+		return call(ctx, args, s.Stream)
+	case api.OpSplits:
+		return call(ctx, args, s.Splits)
 	case api.OpSchema:
 		return call(ctx, args, s.Schema)
 	case api.OpConfig:
@@ -228,7 +234,7 @@ func ToFault(err error) *api.Fault {
 	}
 	var qr *query.Refused
 	if errors.As(err, &qr) {
-		return &api.Fault{Kind: "refused", Message: sentence(qr.Error()), Offset: -1, Try: qr.Try}
+		return &api.Fault{Kind: "invalid request", Message: sentence(qr.Error()), Offset: -1, Try: qr.Try}
 	}
 	var oe *table.OptionError
 	if errors.As(err, &oe) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"hudiscope/core/api"
 	"hudiscope/core/commitmeta"
@@ -93,7 +94,7 @@ func (s *Service) Instant(ctx context.Context, req api.InstantRequest) (*api.Ins
 				return d, err
 			}
 		}
-		return nil, &api.Fault{Kind: "not found", Offset: -1, Message: fmt.Sprintf("There is no instant %s %s on the active timeline.", req.Requested, req.Action),
+		return nil, &api.Fault{Kind: "not found", Offset: -1, Message: fmt.Sprintf("There is no instant %s on the timeline.", strings.TrimSpace(req.Requested+" "+req.Action)),
 			Try: "It may have been archived since, or the table was reloaded; see the timeline."}
 	}
 	d := &api.InstantDetail{Instant: instantOf(found), Parts: []api.InstantDecode{}}

@@ -145,8 +145,8 @@ func (v *View) MergedSliceBeforeOrOn(g *Group, maxInstant string) *Slice {
 }
 
 // AllLogsMergedBeforeOrOn returns for every group of a partition that is not replaced by
-// then one slice without base file that holds the logs of all committed slices up to
-// maxInstant; a group with a single slice gives that slice as it is. This is what a
+// then one slice without base file that holds the logs of all slices up to maxInstant, those
+// that begin at an instant which is not seen included; a group with a single slice gives that slice as it is. This is what a
 // streaming read that skips compactions takes.
 func (v *View) AllLogsMergedBeforeOrOn(partition, maxInstant string) []*Slice {
 	var out []*Slice
@@ -155,7 +155,7 @@ func (v *View) AllLogsMergedBeforeOrOn(partition, maxInstant string) []*Slice {
 			return
 		}
 		var upTo []*Slice
-		for _, s := range v.committed(g) {
+		for _, s := range g.Slices {
 			if s.BaseInstant <= maxInstant {
 				upTo = append(upTo, s)
 			}

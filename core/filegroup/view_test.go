@@ -196,19 +196,22 @@ type splits struct {
 
 // TestReaderSlices holds the slices of a table with a pending compaction against the
 // inputs of Hudi's own Flink reader: a batch read takes merged slices; a streaming read of
-// 1.2.0 that skips compactions takes the logs of all slices that are no compaction's.
+// 1.2.0 from the earliest instant takes merged slices too, of a timeline without the compactions it
+// skips; one of a range takes the logs of all slices.
 func TestReaderSlices(t *testing.T) {
 	for _, tt := range []struct {
-		table, gold string
-		logsOnly    bool
+		table, gold    string
+		skip, logsOnly bool
 	}{
-		{"flink_mor_pending_1.2.0", "splits_incremental_earliest.json", false},
-		{"flink_mor_pending_0.14.1", "splits_incremental_earliest.json", false},
-		{"flink_mor_pending_0.14.1", "splits_earliest.json", false},
-		{"flink_mor_pending_1.2.0", "splits_earliest.json", true},
+		{"flink_mor_pending_1.2.0", "splits_incremental_earliest.json", false, false},
+		{"flink_mor_pending_0.14.1", "splits_incremental_earliest.json", false, false},
+		{"flink_mor_pending_0.14.1", "splits_earliest.json", false, false},
+		{"flink_mor_pending_1.2.0", "splits_earliest.json", true, false},
+		{"flink_mor_pending_1.2.0", "splits_start_skipcompact_true.json", true, true},
+		{"flink_mor_pending_0.14.1", "splits_start_skipcompact_true.json", true, true},
 	} {
 		v := open(t, tabletest.Open(t, tt.table), filegroup.Options{})
-		if tt.logsOnly {
+		if tt.skip {
 			v = v.Over(v.Visible.Filter(func(i *timeline.Instant) bool { return i.Action != timeline.Commit }))
 		}
 		got := map[string][]string{}

@@ -22,6 +22,12 @@ type written struct {
 	log    bool
 }
 
+// wrote is the size of a file as the commit that wrote it last tells.
+type wrote struct {
+	size   int64
+	commit string
+}
+
 // ledger is what the timeline's metadata says about files.
 type ledger struct {
 	// mentioned are all files that a completed commit, rollback or restore names.
@@ -32,6 +38,8 @@ type ledger struct {
 	groups  map[filegroup.GroupID][]written
 	// commits are the completed commits whose metadata was read and has stats.
 	commits map[string]*Commit
+	// wrote are the sizes that commits say their files had.
+	wrote map[file]wrote
 	// present are the files of the listing.
 	present  map[file]bool
 	replaced map[filegroup.GroupID]string
@@ -42,7 +50,7 @@ func (in *Input) books() *ledger {
 		return in.ledger
 	}
 	l := &ledger{mentioned: map[file]bool{}, removed: map[file]bool{}, gone: map[string]bool{}, groups: map[filegroup.GroupID][]written{},
-		commits: map[string]*Commit{}, present: map[file]bool{}, replaced: map[filegroup.GroupID]string{}}
+		wrote: map[file]wrote{}, commits: map[string]*Commit{}, present: map[file]bool{}, replaced: map[filegroup.GroupID]string{}}
 	in.ledger = l
 	for i := range in.Commits {
 		c := &in.Commits[i]
@@ -61,6 +69,9 @@ func (in *Input) books() *ledger {
 				f := file{p.Partition, base(s.Path)}
 				_, isLog := logfile.ParseName(f.name)
 				l.mentioned[f] = true
+				if s.FileSizeInBytes > l.wrote[f].size {
+					l.wrote[f] = wrote{s.FileSizeInBytes, c.Instant.Requested}
+				}
 				l.groups[filegroup.GroupID{Partition: p.Partition, FileID: s.FileID}] = append(l.groups[filegroup.GroupID{Partition: p.Partition, FileID: s.FileID}], written{f, c.Instant.Requested, isLog})
 				for _, n := range s.LogFiles {
 					l.mentioned[file{p.Partition, base(n)}] = true
@@ -214,6 +225,43 @@ func missingFiles(in *Input) ([]api.HealthFinding, string) {
 		note = "Only the newest commits were looked at."
 	}
 	return slices.Concat(commits.list(), plans.list(), saved.list()), note
+}
+
+// cutFiles finds files that are shorter than their commit says.
+func cutFiles(in *Input) ([]api.HealthFinding, string) {
+	l := in.books()
+	cut := newFinding("error", "Files are shorter than when they were written")
+	cut.Hudi = "A query fails on a cut base file. A cut log file is read up to the damage: rows keep older values, without an error."
+	unknown := 0
+	look := func(partition, fileID, name string, size int64) {
+		w := l.wrote[file{partition, name}]
+		switch {
+		case size < 0 && w.size > 0:
+			unknown++
+		case size >= 0 && size < w.size:
+			cut.add(api.HealthEvidence{Text: fmt.Sprintf("%d bytes of %d that commit %s wrote", size, w.size, w.commit), Instant: w.commit, Partition: partition, FileID: fileID, File: name, Value: float64(w.size - size), Unit: "bytes"})
+			if cut.Count == 1 {
+				cut.Link = api.HealthLink{View: "files", Partition: partition, FileID: fileID}
+			}
+		}
+	}
+	for _, p := range in.View.Partitions {
+		for _, g := range p.Groups {
+			for _, s := range g.Slices {
+				if s.Base != nil {
+					look(p.Path, g.FileID, s.Base.Name, s.Base.Size)
+				}
+				for i := range s.Logs {
+					look(p.Path, g.FileID, s.Logs[i].File, s.Logs[i].Size)
+				}
+			}
+		}
+	}
+	cut.Detail = fmt.Sprintf("Fewer bytes are there than the commit tells, in %s.", plural(cut.Count, "file"))
+	if unknown > 0 && cut.Count == 0 {
+		return nil, "The listing does not tell the sizes of files."
+	}
+	return cut.list(), ""
 }
 
 func sortedGroups(m map[filegroup.GroupID][]written) []filegroup.GroupID {

@@ -123,6 +123,7 @@ type Check struct {
 var Checks = []Check{
 	{ID: "damaged-instants", Title: "Instants whose files are empty or damaged", run: pure(damagedInstants)},
 	{ID: "missing-files", Title: "Files that an instant or a pending plan names and that are not there", run: pure(missingFiles)},
+	{ID: "cut-files", Title: "Files that are shorter than when they were written", run: pure(cutFiles)},
 	{ID: "orphan-files", Title: "Files that no instant mentions", run: pure(orphanFiles)},
 	{ID: "duplicate-base-files", Title: "Several base files of one slice", run: pure(duplicateBases)},
 	{ID: "partition-markers", Title: "Partitions without a marker", run: pure(partitionMarkers)},

@@ -9,9 +9,9 @@ import (
 	"math"
 	"math/big"
 	"time"
+	_ "time/tzdata" // the zones that timestamps were written in; browsers have no files of them
 
 	"github.com/scritchley/orc"
-	"github.com/scritchley/orc/proto"
 
 	"hudiscope/core/column"
 	"hudiscope/core/schema"
@@ -28,7 +28,7 @@ const (
 
 type streamKey struct {
 	column uint32
-	kind   proto.Stream_Kind
+	kind   streamKind
 }
 
 // place is where a stream lies in the file.
@@ -38,13 +38,13 @@ type place struct{ off, len int64 }
 type opener struct {
 	f         *File
 	ctx       context.Context
-	encodings []*proto.ColumnEncoding
+	encodings []encoding
 	zone      string
 	streams   map[streamKey]place
 }
 
 // stream opens a stream of a column; one that is absent is empty.
-func (o *opener) stream(id uint32, kind proto.Stream_Kind) *stream {
+func (o *opener) stream(id uint32, kind streamKind) *stream {
 	p := o.streams[streamKey{id, kind}]
 	return o.f.codec.stream(o.ctx, o.f.obj, p.off, p.len)
 }
@@ -66,21 +66,28 @@ type reader struct {
 	base int64
 }
 
+// runs is what the library's readers of numbers have in common.
+type runs interface {
+	Next() bool
+	Int() int64
+	Err() error
+}
+
 // integers reads a run-length encoded stream of numbers.
 type integers struct {
 	s *stream
-	r orc.IntegerReader
+	r runs
 }
 
-func (o *opener) integers(id uint32, kind proto.Stream_Kind, signed bool) (*integers, error) {
+func (o *opener) integers(id uint32, kind streamKind, signed bool) (*integers, error) {
 	s := o.stream(id, kind)
-	switch k := o.encodings[id].GetKind(); k {
-	case proto.ColumnEncoding_DIRECT_V2, proto.ColumnEncoding_DICTIONARY_V2:
+	switch k := o.encodings[id].kind; k {
+	case encodeDirectV2, encodeDictionaryV2:
 		return &integers{s, orc.NewRunLengthIntegerReaderV2(s, signed, false)}, nil
-	case proto.ColumnEncoding_DIRECT, proto.ColumnEncoding_DICTIONARY:
+	case encodeDirect, encodeDictionary:
 		return &integers{s, orc.NewRunLengthIntegerReader(s, signed)}, nil
 	default:
-		return nil, fmt.Errorf("column encoding %d is not known", int32(k))
+		return nil, fmt.Errorf("column encoding %d is not known", uint32(k))
 	}
 }
 
@@ -151,38 +158,38 @@ func (o *opener) open(n *node) (*reader, error) {
 		return nil, fmt.Errorf("the stripe has %d columns, this is number %d", len(o.encodings), n.id)
 	}
 	r := &reader{n: n}
-	if _, ok := o.streams[streamKey{n.id, proto.Stream_PRESENT}]; ok {
-		s := o.stream(n.id, proto.Stream_PRESENT)
+	if _, ok := o.streams[streamKey{n.id, streamPresent}]; ok {
+		s := o.stream(n.id, streamPresent)
 		r.present = &bits{s, orc.NewBooleanReader(s)}
 	}
 	var err error
 	switch n.kind {
-	case proto.Type_BOOLEAN:
-		s := o.stream(n.id, proto.Stream_DATA)
+	case kindBoolean:
+		s := o.stream(n.id, streamData)
 		r.bools = &bits{s, orc.NewBooleanReader(s)}
-	case proto.Type_BYTE, proto.Type_UNION:
-		s := o.stream(n.id, proto.Stream_DATA)
+	case kindByte, kindUnion:
+		s := o.stream(n.id, streamData)
 		r.bytes = &byteRuns{s, orc.NewRunLengthByteReader(s)}
-	case proto.Type_SHORT, proto.Type_INT, proto.Type_LONG, proto.Type_DATE:
-		r.ints, err = o.integers(n.id, proto.Stream_DATA, true)
-	case proto.Type_FLOAT, proto.Type_DOUBLE:
-		r.data = o.stream(n.id, proto.Stream_DATA)
-	case proto.Type_STRING, proto.Type_VARCHAR, proto.Type_CHAR, proto.Type_BINARY:
+	case kindShort, kindInt, kindLong, kindDate:
+		r.ints, err = o.integers(n.id, streamData, true)
+	case kindFloat, kindDouble:
+		r.data = o.stream(n.id, streamData)
+	case kindString, kindVarchar, kindChar, kindBinary:
 		err = o.text(r)
-	case proto.Type_TIMESTAMP, kindInstant:
+	case kindTimestamp, kindInstant:
 		if r.base, err = o.timestampBase(n); err != nil {
 			return nil, err
 		}
-		if r.ints, err = o.integers(n.id, proto.Stream_DATA, true); err != nil {
+		if r.ints, err = o.integers(n.id, streamData, true); err != nil {
 			return nil, err
 		}
-		r.second, err = o.integers(n.id, proto.Stream_SECONDARY, false)
-	case proto.Type_DECIMAL:
-		r.data = o.stream(n.id, proto.Stream_DATA)
-		r.second, err = o.integers(n.id, proto.Stream_SECONDARY, true)
-	case proto.Type_LIST, proto.Type_MAP:
-		r.ints, err = o.integers(n.id, proto.Stream_LENGTH, false)
-	case proto.Type_STRUCT:
+		r.second, err = o.integers(n.id, streamSecondary, false)
+	case kindDecimal:
+		r.data = o.stream(n.id, streamData)
+		r.second, err = o.integers(n.id, streamSecondary, true)
+	case kindList, kindMap:
+		r.ints, err = o.integers(n.id, streamLength, false)
+	case kindStruct:
 	default:
 		return nil, fmt.Errorf("columns of kind %s are not known", n.kind)
 	}
@@ -202,22 +209,22 @@ func (o *opener) open(n *node) (*reader, error) {
 // text opens a column of texts or bytes: each with its length, or as words of a dictionary.
 func (o *opener) text(r *reader) (err error) {
 	id, e := r.n.id, o.encodings[r.n.id]
-	switch e.GetKind() {
-	case proto.ColumnEncoding_DIRECT, proto.ColumnEncoding_DIRECT_V2:
-		r.data = o.stream(id, proto.Stream_DATA)
-		r.ints, err = o.integers(id, proto.Stream_LENGTH, false)
+	switch e.kind {
+	case encodeDirect, encodeDirectV2:
+		r.data = o.stream(id, streamData)
+		r.ints, err = o.integers(id, streamLength, false)
 		return err
 	}
-	if r.words, err = o.stream(id, proto.Stream_DICTIONARY_DATA).all(maxDictionary); err != nil {
+	if r.words, err = o.stream(id, streamDictionary).all(maxDictionary); err != nil {
 		return fmt.Errorf("dictionary: %w", err)
 	}
-	lengths, err := o.integers(id, proto.Stream_LENGTH, false)
+	lengths, err := o.integers(id, streamLength, false)
 	if err != nil {
 		return err
 	}
 	r.offsets = []int64{0}
 	at := int64(0)
-	for range e.GetDictionarySize() {
+	for range e.dictionary {
 		n, err := lengths.length()
 		if err != nil {
 			return fmt.Errorf("dictionary: %w", err)
@@ -227,7 +234,7 @@ func (o *opener) text(r *reader) (err error) {
 		}
 		r.offsets = append(r.offsets, at)
 	}
-	r.ints, err = o.integers(id, proto.Stream_DATA, false)
+	r.ints, err = o.integers(id, streamData, false)
 	return err
 }
 
@@ -250,7 +257,7 @@ func room(n int) int { return min(n, BatchRows) }
 // read returns the next n slots.
 func (r *reader) read(n int) (*column.Vector, error) {
 	v := column.New(r.n.typ, room(n))
-	if r.n.kind == proto.Type_STRUCT || r.n.kind == proto.Type_UNION {
+	if r.n.kind == kindStruct || r.n.kind == kindUnion {
 		return r.group(v, n)
 	}
 	var total int64
@@ -266,7 +273,7 @@ func (r *reader) read(n int) (*column.Vector, error) {
 			}
 		}
 		switch r.n.kind {
-		case proto.Type_LIST, proto.Type_MAP:
+		case kindList, kindMap:
 			k, err := r.ints.length()
 			if err != nil {
 				return nil, err
@@ -294,7 +301,7 @@ func (r *reader) read(n int) (*column.Vector, error) {
 		if err != nil {
 			return nil, err
 		}
-		if r.n.kind == proto.Type_MAP && i == 0 {
+		if r.n.kind == kindMap && i == 0 {
 			if c.Nulls != nil {
 				return nil, errors.New("a map has a key that is null")
 			}
@@ -308,44 +315,44 @@ func (r *reader) read(n int) (*column.Vector, error) {
 // value appends the next value, which is not null.
 func (r *reader) value(v *column.Vector) error {
 	switch r.n.kind {
-	case proto.Type_BOOLEAN:
+	case kindBoolean:
 		b, err := r.bools.next()
 		if err != nil {
 			return err
 		}
 		v.AppendBool(b)
-	case proto.Type_BYTE:
+	case kindByte:
 		b, err := r.bytes.next()
 		if err != nil {
 			return err
 		}
 		v.AppendInt(int64(int8(b)))
-	case proto.Type_SHORT, proto.Type_INT, proto.Type_LONG, proto.Type_DATE:
+	case kindShort, kindInt, kindLong, kindDate:
 		x, err := r.ints.next()
 		if err != nil {
 			return err
 		}
-		if r.n.kind != proto.Type_LONG && (x < math.MinInt32 || x > math.MaxInt32) {
+		if r.n.kind != kindLong && (x < math.MinInt32 || x > math.MaxInt32) {
 			return fmt.Errorf("%d is no %s", x, r.n.kind)
 		}
 		v.AppendInt(x)
-	case proto.Type_FLOAT:
+	case kindFloat:
 		var b [4]byte
 		if _, err := r.data.take(b[:0], 4); err != nil {
 			return err
 		}
 		v.AppendFloat(float64(math.Float32frombits(binary.LittleEndian.Uint32(b[:]))))
-	case proto.Type_DOUBLE:
+	case kindDouble:
 		var b [8]byte
 		if _, err := r.data.take(b[:0], 8); err != nil {
 			return err
 		}
 		v.AppendFloat(math.Float64frombits(binary.LittleEndian.Uint64(b[:])))
-	case proto.Type_STRING, proto.Type_VARCHAR, proto.Type_CHAR, proto.Type_BINARY:
+	case kindString, kindVarchar, kindChar, kindBinary:
 		return r.textValue(v)
-	case proto.Type_TIMESTAMP, kindInstant:
+	case kindTimestamp, kindInstant:
 		return r.timestamp(v)
-	case proto.Type_DECIMAL:
+	case kindDecimal:
 		return r.decimal(v)
 	}
 	return nil

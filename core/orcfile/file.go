@@ -1,10 +1,10 @@
 // Package orcfile reads ORC base files into column batches: every type that Hudi writes, compressed
 // with zlib, with Snappy, or not.
 //
-// The messages of the format and its run-length readers are those of github.com/scritchley/orc. What
-// lies between them is here: that module's readers of values take short reads for damage, lose
-// entries of maps, cut long decimals and pass errors over, so values are put together without them,
-// column by column, and every byte that a stream lacks is an error.
+// Run lengths are decoded by github.com/scritchley/orc. What is around them is here: that module's
+// readers of values take short reads for damage, lose entries of maps, cut long decimals and pass
+// errors over, so values are put together without them, column by column, and every byte that a
+// stream lacks is an error.
 //
 // It is a part of its own: the programs that need no ORC do not link it.
 //
@@ -13,14 +13,10 @@ package orcfile
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"math"
-
-	gproto "github.com/golang/protobuf/proto"
-	"github.com/scritchley/orc/proto"
 
 	"hudiscope/core/column"
 	"hudiscope/core/corrupt"
@@ -47,9 +43,8 @@ type File struct {
 	obj    storage.Object
 	size   int64
 	codec  codec
-	footer *proto.Footer
+	footer footer
 	root   *node
-	meta   map[string]string
 }
 
 // Unsupported says that a file is whole but written in a way that can't be read.
@@ -78,53 +73,47 @@ func Open(ctx context.Context, obj storage.Object, path string) (f *File, err er
 		return nil, f.bad(f.size-1, "ORC postscript length", fmt.Sprintf("at most %d", len(tail)-1), fmt.Sprint(n))
 	}
 	at := f.size - 1 - n // offset of the postscript
-	ps := &proto.PostScript{}
-	if err := gproto.Unmarshal(tail[int64(len(tail))-1-n:len(tail)-1], ps); err != nil {
+	var ps postScript
+	if err := ps.decode(tail[int64(len(tail))-1-n : len(tail)-1]); err != nil {
 		return nil, &corrupt.Error{File: path, Offset: at, Part: "ORC postscript", Err: err, Try: "The file is cut or is no ORC file."}
 	}
-	if ps.GetMagic() != "ORC" {
-		return nil, &corrupt.Error{File: path, Offset: at, Part: "ORC magic", Want: `"ORC"`, Got: fmt.Sprintf("%q", ps.GetMagic()), Try: "The file is cut or is no ORC file."}
+	if ps.magic != "ORC" {
+		return nil, &corrupt.Error{File: path, Offset: at, Part: "ORC magic", Want: `"ORC"`, Got: fmt.Sprintf("%q", ps.magic), Try: "The file is cut or is no ORC file."}
 	}
-	if f.codec, err = codecOf(ps, path); err != nil {
+	if f.codec, err = codecOf(&ps, path); err != nil {
 		return nil, err
 	}
-	length := ps.GetFooterLength()
+	length := ps.footerLength
 	if length > uint64(at) || length > maxFooter {
 		return nil, f.bad(at, "ORC footer length", fmt.Sprintf("at most %d", min(at, maxFooter)), fmt.Sprint(length))
 	}
-	f.footer = &proto.Footer{}
-	if err := f.message(ctx, at-int64(length), int64(length), f.footer); err != nil {
+	if err := f.message(ctx, at-int64(length), int64(length), f.footer.decode); err != nil {
 		return nil, f.damaged(at-int64(length), "footer", err)
 	}
-	f.meta = map[string]string{}
-	for _, m := range f.footer.GetMetadata() {
-		f.meta[m.GetName()] = string(m.GetValue())
-	}
 	var avro *schema.Type
-	if text := f.meta[avroSchemaKey]; text != "" {
+	if text := f.footer.meta[avroSchemaKey]; text != "" {
 		// It tells what ORC's own types do not: the sizes of fixed, the units of times.
 		if avro, err = schema.Parse(text); err != nil {
 			avro = nil
 		}
 	}
-	types := f.footer.GetTypes()
-	if f.root, err = buildNode(types, 0, avro, false, 0); err != nil {
+	if f.root, err = buildNode(f.footer.types, 0, avro, false, 0); err != nil {
 		return nil, f.damaged(at-int64(length), "footer: types", err)
 	}
-	if f.root.kind != proto.Type_STRUCT {
+	if f.root.kind != kindStruct {
 		return nil, f.bad(at-int64(length), "ORC footer: types", "a struct at the root", f.root.kind.String())
 	}
 	return f, nil
 }
 
 // message reads a message that is compressed as the file is.
-func (f *File) message(ctx context.Context, off, length int64, m gproto.Message) error {
+func (f *File) message(ctx context.Context, off, length int64, decode func([]byte) error) error {
 	s := f.codec.stream(ctx, f.obj, off, length)
 	b, err := s.all(maxFooter)
 	if err != nil {
 		return err
 	}
-	return gproto.Unmarshal(b, m)
+	return decode(b)
 }
 
 func (f *File) bad(off int64, part, want, got string) error {
@@ -153,11 +142,11 @@ func (f *File) guard(part string, err *error) {
 func (f *File) Type() *schema.Type { return f.root.typ }
 
 // NumRows is the row count that the footer tells.
-func (f *File) NumRows() int64 { return int64(f.footer.GetNumberOfRows()) }
+func (f *File) NumRows() int64 { return int64(f.footer.rows) }
 
 // Lookup returns a value of the user metadata ("orc.avro.schema", Hudi's bloom filter, …).
 func (f *File) Lookup(key string) (string, bool) {
-	v, ok := f.meta[key]
+	v, ok := f.footer.meta[key]
 	return v, ok
 }
 
@@ -170,7 +159,8 @@ func (f *File) Close() error { return f.obj.Close() }
 func (f *File) Batches(ctx context.Context, want func(field string) bool) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
 		var rows uint64
-		for n, s := range f.footer.GetStripes() {
+		for n := range f.footer.stripes {
+			s := &f.footer.stripes[n]
 			more, err := f.stripe(ctx, n, s, want, yield)
 			if err != nil {
 				yield(nil, err)
@@ -179,19 +169,19 @@ func (f *File) Batches(ctx context.Context, want func(field string) bool) iter.S
 			if !more {
 				return
 			}
-			rows += s.GetNumberOfRows()
+			rows += s.rows
 		}
-		if rows != f.footer.GetNumberOfRows() {
-			yield(nil, f.bad(corrupt.Unknown, "ORC footer: number of rows", fmt.Sprintf("%d, as the stripes have", rows), fmt.Sprint(f.footer.GetNumberOfRows())))
+		if rows != f.footer.rows {
+			yield(nil, f.bad(corrupt.Unknown, "ORC footer: number of rows", fmt.Sprintf("%d, as the stripes have", rows), fmt.Sprint(f.footer.rows)))
 		}
 	}
 }
 
 // stripe reads one stripe; more is false when the consumer has stopped.
-func (f *File) stripe(ctx context.Context, n int, info *proto.StripeInformation, want func(string) bool, yield func(*column.Batch, error) bool) (more bool, err error) {
-	start, index, data, foot := info.GetOffset(), info.GetIndexLength(), info.GetDataLength(), info.GetFooterLength()
+func (f *File) stripe(ctx context.Context, n int, info *stripeInfo, want func(string) bool, yield func(*column.Batch, error) bool) (more bool, err error) {
+	start, index, data, foot := info.offset, info.index, info.data, info.footer
 	size := uint64(f.size)
-	if start > size || index > size-start || data > size-start-index || foot > size-start-index-data || foot > maxFooter || info.GetNumberOfRows() > math.MaxInt64/2 {
+	if start > size || index > size-start || data > size-start-index || foot > size-start-index-data || foot > maxFooter || info.rows > math.MaxInt64/2 {
 		return false, f.bad(corrupt.Unknown, fmt.Sprintf("ORC footer: stripe %d", n), fmt.Sprintf("a range within %d bytes", f.size), fmt.Sprintf("%d+%d+%d bytes at %d", index, data, foot, start))
 	}
 	part := fmt.Sprintf("stripe %d", n)
@@ -199,7 +189,7 @@ func (f *File) stripe(ctx context.Context, n int, info *proto.StripeInformation,
 	if err != nil {
 		return false, f.damaged(int64(start), part, err)
 	}
-	rows := info.GetNumberOfRows()
+	rows := info.rows
 	for done := uint64(0); done < rows; {
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -222,18 +212,18 @@ func (f *File) stripe(ctx context.Context, n int, info *proto.StripeInformation,
 
 func (f *File) openStripe(ctx context.Context, start, body, foot int64, want func(string) bool) (columns []*reader, err error) {
 	defer f.guard("stripe footer", &err)
-	sf := &proto.StripeFooter{}
-	if err := f.message(ctx, start+body, foot, sf); err != nil {
+	var sf stripeFooter
+	if err := f.message(ctx, start+body, foot, sf.decode); err != nil {
 		return nil, fmt.Errorf("footer: %w", err)
 	}
-	o := &opener{f: f, ctx: ctx, encodings: sf.GetColumns(), zone: sf.GetWriterTimezone(), streams: map[streamKey]place{}}
+	o := &opener{f: f, ctx: ctx, encodings: sf.encodings, zone: sf.zone, streams: map[streamKey]place{}}
 	at, end := start, start+body
-	for _, s := range sf.GetStreams() {
-		length := s.GetLength()
+	for _, s := range sf.streams {
+		length := s.length
 		if length > uint64(end-at) {
 			return nil, fmt.Errorf("a stream of %d bytes where %d are left", length, end-at)
 		}
-		o.streams[streamKey{s.GetColumn(), s.GetKind()}] = place{at, int64(length)}
+		o.streams[streamKey{s.column, s.kind}] = place{at, int64(length)}
 		at += int64(length)
 	}
 	columns = make([]*reader, len(f.root.kids))
@@ -260,10 +250,4 @@ func (f *File) batch(columns []*reader, n int) (b *column.Batch, err error) {
 		}
 	}
 	return b, nil
-}
-
-// Describe returns the compression and the counts of the file as JSON, for people.
-func (f *File) Describe() json.RawMessage {
-	b, _ := json.Marshal(map[string]any{"compression": f.codec.name, "rows": f.NumRows(), "stripes": len(f.footer.GetStripes())})
-	return b
 }

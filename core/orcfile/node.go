@@ -3,15 +3,13 @@ package orcfile
 import (
 	"fmt"
 
-	"github.com/scritchley/orc/proto"
-
 	"hudiscope/core/schema"
 )
 
 // node is one column of the file's type tree.
 type node struct {
 	id   uint32
-	kind proto.Type_Kind
+	kind typeKind
 	typ  *schema.Type
 	kids []*node
 	// scale of a decimal.
@@ -20,26 +18,23 @@ type node struct {
 	utc bool
 }
 
-// kindInstant and kindLocal are newer kinds than the library's: TIMESTAMP_INSTANT.
-const kindInstant proto.Type_Kind = 18
-
 // buildNode makes the tree below a type. avro is the writer's Avro type of it, nil where it is not
 // known; it gives names and logical types that ORC has not. ORC does not say which columns hold no
 // nulls: all may.
-func buildNode(types []*proto.Type, id uint32, avro *schema.Type, nullable bool, depth int) (*node, error) {
+func buildNode(types []typeInfo, id uint32, avro *schema.Type, nullable bool, depth int) (*node, error) {
 	if int64(id) >= int64(len(types)) {
 		return nil, fmt.Errorf("type %d of %d", id, len(types))
 	}
 	if depth > maxDepth {
 		return nil, fmt.Errorf("nested deeper than %d levels", maxDepth)
 	}
-	t := types[id]
-	n := &node{id: id, kind: t.GetKind(), typ: &schema.Type{Nullable: nullable, NullFirst: nullable}}
+	t := &types[id]
+	n := &node{id: id, kind: t.kind, typ: &schema.Type{Nullable: nullable, NullFirst: nullable}}
 	kids := func(want int) error {
-		if want >= 0 && len(t.GetSubtypes()) != want {
-			return fmt.Errorf("type %d, %s: %d children", id, n.kind, len(t.GetSubtypes()))
+		if want >= 0 && len(t.subtypes) != want {
+			return fmt.Errorf("type %d, %s: %d children", id, n.kind, len(t.subtypes))
 		}
-		for _, s := range t.GetSubtypes() {
+		for _, s := range t.subtypes {
 			if s <= id { // children come after their parent: no cycles
 				return fmt.Errorf("type %d has the child %d", id, s)
 			}
@@ -57,34 +52,34 @@ func buildNode(types []*proto.Type, id uint32, avro *schema.Type, nullable bool,
 		}
 	}
 	switch n.kind {
-	case proto.Type_BOOLEAN:
+	case kindBoolean:
 		n.typ.Kind = schema.Boolean
-	case proto.Type_BYTE, proto.Type_SHORT, proto.Type_INT:
+	case kindByte, kindShort, kindInt:
 		same(schema.Int)
-	case proto.Type_LONG:
+	case kindLong:
 		same(schema.Long)
-	case proto.Type_FLOAT:
+	case kindFloat:
 		n.typ.Kind = schema.Float
-	case proto.Type_DOUBLE:
+	case kindDouble:
 		n.typ.Kind = schema.Double
-	case proto.Type_STRING, proto.Type_VARCHAR, proto.Type_CHAR:
+	case kindString, kindVarchar, kindChar:
 		same(schema.String)
-	case proto.Type_BINARY:
+	case kindBinary:
 		n.typ.Kind = schema.Bytes
 		if avro != nil && avro.Kind == schema.Fixed && avro.Size > 0 && avro.Logical != schema.Decimal {
 			n.typ.Kind, n.typ.Size, n.typ.Name, n.typ.Namespace = schema.Fixed, avro.Size, avro.Name, avro.Namespace
 		}
-	case proto.Type_DATE:
+	case kindDate:
 		label(schema.Int, schema.Date, "date")
-	case proto.Type_TIMESTAMP, kindInstant:
+	case kindTimestamp, kindInstant:
 		n.utc = n.kind == kindInstant
 		label(schema.Long, schema.TimestampMicros, "timestamp-micros")
 		if avro != nil && avro.Kind == schema.Long && avro.Logical == schema.TimestampMillis {
 			label(schema.Long, schema.TimestampMillis, "timestamp-millis")
 		}
-	case proto.Type_DECIMAL:
-		n.scale = int64(t.GetScale())
-		p := int(t.GetPrecision())
+	case kindDecimal:
+		n.scale = int64(t.scale)
+		p := int(t.precision)
 		if p == 0 {
 			p = 38
 		}
@@ -93,41 +88,41 @@ func buildNode(types []*proto.Type, id uint32, avro *schema.Type, nullable bool,
 		}
 		label(schema.Bytes, schema.Decimal, "decimal")
 		n.typ.Precision, n.typ.Scale = p, int(n.scale)
-	case proto.Type_LIST:
+	case kindList:
 		if err := kids(1); err != nil {
 			return nil, err
 		}
-		elem, err := buildNode(types, t.GetSubtypes()[0], elemOf(avro, schema.Array), true, depth+1)
+		elem, err := buildNode(types, t.subtypes[0], elemOf(avro, schema.Array), true, depth+1)
 		if err != nil {
 			return nil, err
 		}
 		n.typ.Kind, n.typ.Elem, n.kids = schema.Array, elem.typ, []*node{elem}
-	case proto.Type_MAP:
+	case kindMap:
 		if err := kids(2); err != nil {
 			return nil, err
 		}
-		key, err := buildNode(types, t.GetSubtypes()[0], nil, false, depth+1)
+		key, err := buildNode(types, t.subtypes[0], nil, false, depth+1)
 		if err != nil {
 			return nil, err
 		}
 		if key.typ.Kind != schema.String {
 			return nil, fmt.Errorf("type %d: map keys of type %s", id, key.kind)
 		}
-		val, err := buildNode(types, t.GetSubtypes()[1], elemOf(avro, schema.Map), true, depth+1)
+		val, err := buildNode(types, t.subtypes[1], elemOf(avro, schema.Map), true, depth+1)
 		if err != nil {
 			return nil, err
 		}
 		n.typ.Kind, n.typ.Elem, n.kids = schema.Map, val.typ, []*node{key, val}
-	case proto.Type_STRUCT:
-		if err := kids(len(t.GetFieldNames())); err != nil {
+	case kindStruct:
+		if err := kids(len(t.names)); err != nil {
 			return nil, err
 		}
 		n.typ.Kind = schema.Record
 		if avro != nil && avro.Kind == schema.Record {
 			n.typ.Name, n.typ.Namespace = avro.Name, avro.Namespace
 		}
-		for i, s := range t.GetSubtypes() {
-			name := t.GetFieldNames()[i]
+		for i, s := range t.subtypes {
+			name := t.names[i]
 			var a *schema.Type
 			if avro != nil && avro.Kind == schema.Record {
 				if j := avro.FieldIndex(name); j >= 0 {
@@ -141,7 +136,7 @@ func buildNode(types []*proto.Type, id uint32, avro *schema.Type, nullable bool,
 			n.kids = append(n.kids, kid)
 			n.typ.Fields = append(n.typ.Fields, schema.Field{Name: name, Type: kid.typ})
 		}
-	case proto.Type_UNION:
+	case kindUnion:
 		if err := kids(-1); err != nil {
 			return nil, err
 		}
@@ -156,9 +151,9 @@ func buildNode(types []*proto.Type, id uint32, avro *schema.Type, nullable bool,
 		}
 		n.typ.Kind, n.typ.Nullable, n.typ.NullFirst = schema.Union, false, false
 		n.typ.Branches = []*schema.Type{{Kind: schema.Null}}
-		for i, s := range t.GetSubtypes() {
+		for i, s := range t.subtypes {
 			var a *schema.Type
-			if len(branches) == len(t.GetSubtypes()) {
+			if len(branches) == len(t.subtypes) {
 				a = branches[i]
 			}
 			kid, err := buildNode(types, s, a, false, depth+1)
@@ -172,7 +167,7 @@ func buildNode(types []*proto.Type, id uint32, avro *schema.Type, nullable bool,
 			return nil, fmt.Errorf("type %d: a union of %d types", id, len(n.kids))
 		}
 	default:
-		return nil, &Unsupported{What: fmt.Sprintf("type %d of the file is of a kind that is not known (%d)", id, int32(n.kind))}
+		return nil, &Unsupported{What: fmt.Sprintf("type %d of the file is of a kind that is not known (%d)", id, uint32(n.kind))}
 	}
 	return n, nil
 }

@@ -2,13 +2,12 @@ package orcfile
 
 import (
 	"bytes"
-	"compress/flate"
 	"context"
 	"fmt"
 	"io"
 
-	"github.com/golang/snappy"
-	"github.com/scritchley/orc/proto"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/snappy"
 
 	"hudiscope/core/storage"
 )
@@ -23,16 +22,16 @@ type codec struct {
 }
 
 // codecOf finds the compression of a file.
-func codecOf(ps *proto.PostScript, path string) (codec, error) {
-	c := codec{name: ps.GetCompression().String(), block: int(min(ps.GetCompressionBlockSize(), maxChunk))}
+func codecOf(ps *postScript, path string) (codec, error) {
+	c := codec{name: ps.compression.String(), block: int(min(ps.blockSize, maxChunk))}
 	if c.block == 0 {
 		c.block = 256 << 10
 	}
-	switch ps.GetCompression() {
-	case proto.CompressionKind_NONE:
-	case proto.CompressionKind_ZLIB:
+	switch ps.compression {
+	case compressNone:
+	case compressZlib:
 		c.unpack = inflate
-	case proto.CompressionKind_SNAPPY:
+	case compressSnappy:
 		c.unpack = unsnap
 	default:
 		return c, &Unsupported{path, fmt.Sprintf("the file is compressed with %s; ORC files compressed with ZLIB, SNAPPY or not at all can be read", c.name)}

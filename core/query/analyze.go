@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"time"
 
 	"hudiscope/core/commitmeta"
 	"hudiscope/core/table"
@@ -36,8 +37,11 @@ type Analysis struct {
 	// MaxCompletion is the largest completion time of the instants.
 	MaxCompletion string
 
-	commits  []commit // archived first
-	archived int      // how many of them
+	commits []commit // archived first
+	// reads are the commits whose files are looked at: of a range that is archived and has no start they
+	// are more than those that are chosen.
+	reads    []commit
+	archived int // how many of them
 	filtered *timeline.Timeline
 }
 
@@ -58,13 +62,13 @@ func (a *Analyzer) Analyze(ctx context.Context) (*Analysis, error) {
 		return nil, err
 	}
 	all := strings.EqualFold(a.Start, earliest)
-	arch, err := a.Table.Archived(ctx)
-	if err != nil {
-		return nil, err
-	}
 	completion := map[string]string{}
 	archived := map[string]*timeline.ArchivedInstant{}
 	first := a.Timeline.Write().FirstNonSavepoint()
+	arch, err := a.history(ctx, first, r.filtered)
+	if err != nil {
+		return nil, err
+	}
 	for i := range arch.Instants {
 		x := &arch.Instants[i]
 		if x.State == timeline.Completed && isCommit(x.Action) {
@@ -94,15 +98,12 @@ func (a *Analyzer) Analyze(ctx context.Context) (*Analysis, error) {
 			}
 		}
 		if chosen == nil {
-			last := ""
 			for i, c := range completion {
-				if c <= a.End && i > last {
-					last = i
+				if c <= a.End {
+					chosen = append(chosen, i)
 				}
 			}
-			if last != "" {
-				chosen = []string{last}
-			}
+			sort.Strings(chosen)
 		}
 	default:
 		open := "("
@@ -152,7 +153,7 @@ func (a *Analyzer) Analyze(ctx context.Context) (*Analysis, error) {
 	}
 	r.archived = len(r.commits)
 	for _, x := range r.filtered.Completed().Instants {
-		if !set[x.Requested] || a.Limit > 0 && len(r.commits)-r.archived >= a.Limit {
+		if !set[x.Requested] || !all && a.Limit > 0 && len(r.commits)-r.archived >= a.Limit {
 			continue
 		}
 		m, err := r.filtered.CommitMetadata(ctx, &x)
@@ -164,6 +165,7 @@ func (a *Analyzer) Analyze(ctx context.Context) (*Analysis, error) {
 	if len(r.commits) == 0 {
 		return r, nil
 	}
+	r.reads = r.commits
 	if a.Start == "" {
 		r.commits = r.commits[len(r.commits)-1:]
 		if !r.commits[0].Archived {
@@ -188,6 +190,41 @@ func (a *Analyzer) Analyze(ctx context.Context) (*Analysis, error) {
 		}
 	}
 	return r, nil
+}
+
+// history loads what the range needs of the archived timeline: as in Hudi, instants that were requested up
+// to a day before its start.
+func (a *Analyzer) history(ctx context.Context, first string, filtered *timeline.Timeline) (*timeline.Archived, error) {
+	none := &timeline.Archived{}
+	from := ""
+	switch {
+	case strings.EqualFold(a.Start, earliest):
+	case a.Start != "":
+		if from = dayBefore(a.Start); from != "" && first != "" && from >= first {
+			return none, nil
+		}
+	case a.End == "":
+		return none, nil
+	default:
+		for _, x := range filtered.Completed().Instants {
+			if x.Completed <= a.End {
+				return none, nil
+			}
+		}
+	}
+	return a.Table.ArchivedRange(ctx, timeline.Range{From: from})
+}
+
+// dayBefore is the instant a day earlier, "" when the text is no instant.
+func dayBefore(instant string) string {
+	if len(instant) < 14 {
+		return ""
+	}
+	t, err := time.Parse("20060102150405", instant[:14])
+	if err != nil {
+		return ""
+	}
+	return timeline.FormatTime(t.AddDate(0, 0, -1))
 }
 
 // skips reports whether an instant is left out by the options.

@@ -3,10 +3,12 @@ package query
 import (
 	"context"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"sort"
 	"strings"
+	"unicode/utf16"
 
 	"hudiscope/core/commitmeta"
 	"hudiscope/core/filegroup"
@@ -140,7 +142,7 @@ func (f *Flink) snapshot(ctx context.Context) (*Round, error) {
 		r.InputFormat = "CopyOnWriteInputFormat"
 	}
 	v = v.Over(f.tl.Readers())
-	for _, p := range v.Partitions {
+	for _, p := range javaOrder(v.Partitions) {
 		if !f.partition(p.Path) {
 			continue
 		}
@@ -160,6 +162,24 @@ func (f *Flink) snapshot(ctx context.Context) (*Round, error) {
 	}
 	f.number(r)
 	return r, nil
+}
+
+// javaOrder orders partitions as Hudi meets them, which is that of a Java hash set of their paths.
+func javaOrder(list []*filegroup.Partition) []*filegroup.Partition {
+	size := 16
+	for len(list) > size/4*3 {
+		size *= 2
+	}
+	out := append([]*filegroup.Partition(nil), list...)
+	bucket := func(s string) int {
+		var h uint32
+		for _, c := range utf16.Encode([]rune(s)) {
+			h = h*31 + uint32(c)
+		}
+		return int(h^h>>16) & (size - 1)
+	}
+	sort.SliceStable(out, func(i, j int) bool { return bucket(out[i].Path) < bucket(out[j].Path) })
+	return out
 }
 
 func (f *Flink) partition(p string) bool {
@@ -222,7 +242,7 @@ func (f *Flink) view(ctx context.Context, visible *timeline.Timeline, paths []st
 // splits are the splits of a view up to an instant.
 func (f *Flink) splits(v *filegroup.View, partitions map[string]bool, max string, logsOnly bool, latest func(*filegroup.Slice) string, in *logscan.InstantRange, class string, streaming bool) []Split {
 	var out []Split
-	for _, p := range v.Partitions {
+	for _, p := range javaOrder(v.Partitions) {
 		if partitions != nil && !partitions[p.Path] || !f.partition(p.Path) {
 			continue
 		}
@@ -358,7 +378,7 @@ func (f *Flink) streamRequestedOrCompleted(ctx context.Context, issued, offset s
 		r.Splits = f.splits(v.Over(visible), nil, bound, false, latest, in, class, true)
 		return r, nil
 	}
-	paths, partitions, missing, err := f.written(ctx, an.commits)
+	paths, partitions, missing, err := f.written(ctx, an.reads)
 	if err != nil {
 		return nil, err
 	}
@@ -407,7 +427,7 @@ func (f *Flink) batchCompleted(ctx context.Context) (*Round, error) {
 	latest := func(s *filegroup.Slice) string { return min(latestInstant(s), end) }
 	full := an.StartInstant == "" || an.archived > 0
 	if !full {
-		paths, partitions, missing, err := f.written(ctx, an.commits)
+		paths, partitions, missing, err := f.written(ctx, an.reads)
 		if err != nil {
 			return nil, err
 		}
@@ -470,7 +490,7 @@ func (f *Flink) requested(ctx context.Context, issued string, skip bool) (*reque
 		}
 		out.active = append(out.active, commit{Chosen{x.Requested, x.Completed, string(x.Action), m.Operation, false, why}, m})
 	}
-	if issued == "" && start == "" && end != "" && len(out.active) > 0 {
+	if issued == "" && start == "" && end == "" && len(out.active) > 0 {
 		out.active = out.active[len(out.active)-1:]
 	}
 	return out, nil
@@ -593,9 +613,6 @@ func (f *Flink) streamRequested(ctx context.Context, issued string) (*Round, err
 	}
 	f.passedOver(r, missing)
 	if len(paths) == 0 {
-		if f.loses() {
-			r.EndInstant, r.Offset = "", ""
-		}
 		return r, nil
 	}
 	v, err := f.view(ctx, q.filtered, paths)
@@ -691,6 +708,30 @@ func baseInstant(file string) string {
 		return b.Instant
 	}
 	return ""
+}
+
+// ByRequestedTime reports whether ranges are of requested times, and not of completion times.
+func (f *Flink) ByRequestedTime() bool { return f.seq }
+
+// Plan makes a plan of the splits of rounds.
+func (f *Flink) Plan(rounds []*Round, streaming bool) *Plan {
+	p := &Plan{Type: f.Type(), From: f.sc.From}
+	for _, r := range rounds {
+		p.AsOf = max(p.AsOf, r.EndInstant)
+		p.Instants = append(p.Instants, r.Instants...)
+		for _, n := range r.Notes {
+			if !slices.Contains(p.Notes, n) {
+				p.Notes = append(p.Notes, n)
+			}
+		}
+		for i := range r.Splits {
+			s := r.Splits[i]
+			p.Parts = append(p.Parts, Part{Slice: s.slice(), How: s.Iterator, rows: func(ctx context.Context, ro table.ReadOptions, st *groupreader.Stats) iter.Seq2[Row, error] {
+				return f.Rows(ctx, &s, streaming, ro, st)
+			}})
+		}
+	}
+	return p
 }
 
 // Monitor is StreamReadMonitoringFunction: it looks at the table again and again and hands splits on

@@ -25,7 +25,7 @@ type FlinkOptions struct {
 	MergeType string
 	// Tasks is the number of readers that splits are handed to (0: not given).
 	Tasks int
-	// ByFileID hands splits to readers by file id.
+	// Partitions narrows the read; empty = all.
 	Partitions []string
 }
 

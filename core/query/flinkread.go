@@ -149,6 +149,10 @@ func (f *Flink) Rows(ctx context.Context, s *Split, streaming bool, ro table.Rea
 		if s.Base == "" && len(s.Logs) == 0 {
 			return
 		}
+		if s.Range != nil && !f.t.Config.PopulateMetaFields() {
+			yield(Row{}, refuse("The rows of such a table do not tell their commit; read a snapshot instead.", "Rows of a range can't be told from others when meta fields are disabled."))
+			return
+		}
 		if st == nil {
 			st = new(groupreader.Stats)
 		}
@@ -156,7 +160,8 @@ func (f *Flink) Rows(ctx context.Context, s *Split, streaming bool, ro table.Rea
 		g := s.slice()
 		q := table.Query{Type: table.Snapshot, SkipMerge: s.MergeType == "skip_merge" && s.Base != "" && len(s.Logs) > 0}
 		sel := table.Selection{Query: q, Schema: f.sc, Slices: []groupreader.Slice{g}, AsOf: s.LatestCommit, Timeline: f.tl, Blocks: s.Range}
-		if s.Range != nil && s.Base != "" {
+		// Up to 0.15 the base rows of a skip-merge read are not filtered.
+		if s.Range != nil && s.Base != "" && !(q.SkipMerge && f.t.Rules.SkipMergesLogs) {
 			sel.KeepBase = s.Range.Contains
 		}
 		unmerged := s.Base == "" && f.o.Changelog && streaming || q.SkipMerge && !f.t.Rules.SkipMergesLogs
@@ -166,13 +171,16 @@ func (f *Flink) Rows(ctx context.Context, s *Split, streaming bool, ro table.Rea
 			yield(Row{}, err)
 			return
 		}
-		if !unmerged && streaming {
+		// Up to 0.15 a bounded read without changelog.enabled does not know the deletes among records that
+		// meet no base row of the range, and shows them.
+		strays := !streaming && f.loses() && f.t.Rules.Payloads && !f.o.Changelog && s.Base != "" && len(s.Logs) > 0 && !q.SkipMerge
+		if !unmerged && (streaming || strays) {
 			ro.Observe = func(step groupreader.Step) {
 				if !step.Final {
 					return
 				}
 				w := step.Decision.Winner()
-				if w == nil || !w.Delete {
+				if w == nil || !w.Delete || strays && (step.Decision.Older != nil || w.Row.Batch == nil) {
 					return
 				}
 				switch {

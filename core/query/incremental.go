@@ -73,7 +73,10 @@ func (n *incremental) plan(ctx context.Context) error {
 	for i := range n.commits {
 		n.p.Instants = append(n.p.Instants, n.commits[i].Chosen)
 	}
-	if len(n.commits) == 0 {
+	if len(n.commits) == 0 && (n.outside == "" || !n.fullScan()) {
+		if n.outside != "" {
+			n.p.Notes = append(n.p.Notes, fmt.Sprintf("All commits of the range are archived: %s. Hudi shows no rows; set %s=true to scan the whole table instead.", n.outside, optFullScan))
+		}
 		return n.empty(ctx)
 	}
 	return n.files(ctx)
@@ -93,12 +96,7 @@ func (n *incremental) empty(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tp, err := n.t.PlanSelection(table.Selection{Query: n.p.Query.Read, Schema: sc, Timeline: n.tl})
-	if err != nil {
-		return err
-	}
-	n.p.take(tp)
-	return nil
+	return n.read(table.Selection{Query: n.p.Query.Read, Schema: sc, Timeline: n.tl})
 }
 
 // completedCommits are the completed commits of the active timeline; pending compactions play no part.
@@ -137,6 +135,9 @@ func (n *incremental) rangeV1(ctx context.Context) error {
 		begin = "000"
 	}
 	transition := n.in.Hollow == "USE_TRANSITION_TIME"
+	if transition && n.fullScan() {
+		return refuse("", "%s=USE_TRANSITION_TIME can't go together with %s=true.", optHollow, optFullScan)
+	}
 	if !transition {
 		h, err := n.hollow(ctx)
 		if err != nil {
@@ -196,15 +197,29 @@ func (n *incremental) rangeV1(ctx context.Context) error {
 	if n.tl.BeforeTimelineStarts(end) {
 		n.outside = fmt.Sprintf("the end %s lies before the active timeline", end)
 	}
-	if len(n.commits) == 0 && n.outside == "" {
+	n.full = in
+	if len(n.commits) == 0 {
+		if n.outside == "" || !n.t.Config.MergeOnRead() || !n.tl.BeforeTimelineStarts(begin) || !n.tl.BeforeTimelineStarts(end) || n.fullScan() {
+			return nil
+		}
+		// Hudi then looks at the files of all commits for rows of the range.
+		for i := range done.Instants {
+			x := &done.Instants[i]
+			m, err := done.CommitMetadata(ctx, x)
+			if err != nil {
+				return err
+			}
+			n.commits = append(n.commits, commit{Chosen{Requested: x.Requested, Completed: x.Completed, Action: string(x.Action), Operation: m.Operation,
+				Why: "The whole range is archived: the files of every commit are looked at for rows of it."}, m})
+		}
+		n.visible = n.tl.CommitsAndCompaction()
+		n.keep, n.blocks = in, &logscan.InstantRange{Kind: logscan.OpenClosed, Start: begin, End: end}
+		n.p.Filter = fmt.Sprintf("Rows whose _hoodie_commit_time is in (%s, %s].", begin, end)
 		return nil
 	}
-	first, last := begin+"\x00", end
-	if len(n.commits) > 0 {
-		first, last = n.commits[0].Requested, n.commits[len(n.commits)-1].Requested
-		for i := range n.commits {
-			first, last = min(first, n.commits[i].Requested), max(last, n.commits[i].Requested)
-		}
+	first, last := n.commits[0].Requested, n.commits[len(n.commits)-1].Requested
+	for i := range n.commits {
+		first, last = min(first, n.commits[i].Requested), max(last, n.commits[i].Requested)
 	}
 	if n.t.Config.MergeOnRead() && n.tl.BeforeTimelineStarts(begin) {
 		first = begin + "\x00"
@@ -212,14 +227,13 @@ func (n *incremental) rangeV1(ctx context.Context) error {
 	n.keep = func(c string) bool { return c >= first && c <= last }
 	n.p.Filter = fmt.Sprintf("Rows whose _hoodie_commit_time is in [%s, %s].", strings.TrimSuffix(first, "\x00"), last)
 	n.blocks = &logscan.InstantRange{Kind: logscan.ClosedClosed, Start: first, End: last}
-	n.full = in
 	return nil
 }
 
-// archivedSince reports whether the archive has commits after an instant.
+// archivedSince reports whether the archive has, or may have, commits after an instant.
 func (n *incremental) archivedSince(ctx context.Context, begin string) bool {
-	a, err := n.t.Archived(ctx)
-	if err != nil || a == nil {
+	a, err := n.t.ArchivedRange(ctx, timeline.Range{From: begin + "0", Limit: 100})
+	if err != nil {
 		return true
 	}
 	for i := range a.Instants {
@@ -227,7 +241,7 @@ func (n *incremental) archivedSince(ctx context.Context, begin string) bool {
 			return true
 		}
 	}
-	return a.Note != ""
+	return a.More || a.Note != ""
 }
 
 func isCommit(a timeline.Action) bool {
@@ -322,8 +336,16 @@ func (n *incremental) files(ctx context.Context) error {
 	case n.outside != "" && !n.v2:
 		n.p.Notes = append(n.p.Notes, fmt.Sprintf("Archived commits of the range are left out, as Hudi does in silence: %s. Set %s=true to scan the whole table instead.", n.outside, optFullScan))
 	}
+	return n.read(sel)
+}
+
+// read makes the plan of a selection.
+func (n *incremental) read(sel table.Selection) error {
 	tp, err := n.t.PlanSelection(sel)
 	if err != nil {
+		return err
+	}
+	if n.p.filters, err = compile(n.in.Filters, tp.Schema.Type); err != nil {
 		return err
 	}
 	n.p.take(tp)
@@ -458,11 +480,9 @@ func (n *incremental) scanAll(ctx context.Context, sel table.Selection) error {
 			}
 		}
 	}
-	tp, err := n.t.PlanSelection(sel)
-	if err != nil {
+	if err := n.read(sel); err != nil {
 		return err
 	}
-	n.p.take(tp)
 	if skipped {
 		n.p.Notes = append(n.p.Notes, n.t.Rules.Name()+" leaves log files out of this scan: newer rows in them are missing. They are read when no release is asked for.")
 	}

@@ -61,6 +61,8 @@ type Plan struct {
 
 	// want chooses the columns, nil for all.
 	want func(field string) bool
+	// filters are conditions on rows, of hoodie.datasource.read.incr.filters.
+	filters []condition
 	// table is the plan of the slices, nil where there are none.
 	table *table.Plan
 }
@@ -68,6 +70,15 @@ type Plan struct {
 // Want chooses the columns of the rows; nil is all. It is set before the first part is read.
 func (p *Plan) Want(want func(field string) bool) {
 	p.want = want
+	if len(p.filters) > 0 && want != nil {
+		// Conditions may be on columns that are not shown.
+		more := map[string]bool{}
+		for _, c := range p.filters {
+			more[c.Column] = true
+		}
+		shown := want
+		want = func(f string) bool { return more[f] || shown(f) }
+	}
 	if p.table != nil {
 		p.table.Want = want
 	}
@@ -158,13 +169,35 @@ func (p *Plan) slice(tp *table.Plan, s groupreader.Slice) Part {
 	}
 	return Part{Slice: s, How: how, rows: func(ctx context.Context, ro table.ReadOptions, st *groupreader.Stats) iter.Seq2[Row, error] {
 		return func(yield func(Row, error) bool) {
+			var in, shown *column.Batch
 			for r, err := range tp.Rows(ctx, s, ro, st) {
+				if err == nil && len(p.filters) > 0 {
+					if !p.passes(r.Row) {
+						continue
+					}
+					if r.Batch != in || shown.Len != in.Len {
+						in, shown = r.Batch, p.shown(r.Batch)
+					}
+					r.Batch = shown
+				}
 				if !yield(r.Row, err) || err != nil {
 					return
 				}
 			}
 		}
 	}}
+}
+
+// shown is a batch without the columns that only conditions read.
+func (p *Plan) shown(b *column.Batch) *column.Batch {
+	out := *b
+	out.Columns = append([]*column.Vector(nil), b.Columns...)
+	for i := range out.Columns {
+		if !p.Wanted(b.Type.Fields[i].Name) {
+			out.Columns[i] = nil
+		}
+	}
+	return &out
 }
 
 // wanted reports whether a slice is among the partitions and groups that were asked for.

@@ -42,3 +42,29 @@ func TestFor(t *testing.T) {
 		}
 	}
 }
+
+// TestQueries holds what the releases choose to read: r requested times, i the start is included, h hollow
+// commits are refused, t time travel is checked, f full scan by default, l such a scan skips logs, s stored
+// and e encoded partition values, k Flink skips, o its end counts once, L it loses rows.
+func TestQueries(t *testing.T) {
+	for version, want := range map[string]string{"": "htfk", "fixed": "htfk", "1.2.0": "htfekL", "1.1.0": "htfekL", "1.0.2": "ihtflekL",
+		"0.15.0": "rhtsoL", "0.14.1": "rhtsoL", "0.13.1": "rsoL", "0.12.3": "rsoL"} {
+		r, err := For(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, d := range []struct {
+			on   bool
+			name string
+		}{{r.ByRequestedTime, "r"}, {r.StartIncluded, "i"}, {r.HollowCommits, "h"}, {r.TimeTravelChecks, "t"}, {r.FullScan, "f"}, {r.FullScanSkipsLogs, "l"},
+			{r.StoredPartitions, "s"}, {r.EncodedPartitions, "e"}, {r.FlinkSkips, "k"}, {r.FlinkEndOnce, "o"}, {r.FlinkLosesRows, "L"}} {
+			if d.on {
+				got += d.name
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", version, got, want)
+		}
+	}
+}

@@ -208,10 +208,14 @@ func TestHistoryIgnored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(byNumber, func(r string) bool { return strings.Contains(r, `"title":"n1"`) && strings.Contains(r, `"amount":null`) }) {
+	if !slices.ContainsFunc(byNumber, func(r string) bool {
+		return strings.Contains(r, `"title":"n1"`) && strings.Contains(r, `"amount":null`)
+	}) {
 		t.Errorf("by number: %s", byNumber)
 	}
-	if !slices.ContainsFunc(byName, func(r string) bool { return strings.Contains(r, `"id":1,`) && strings.Contains(r, `"title":null`) && strings.Contains(r, `"amount":"1.5"`) }) {
+	if !slices.ContainsFunc(byName, func(r string) bool {
+		return strings.Contains(r, `"id":1,`) && strings.Contains(r, `"title":null`) && strings.Contains(r, `"amount":"1.5"`)
+	}) {
 		t.Errorf("by name: %s", byName)
 	}
 }

@@ -287,10 +287,23 @@ func (p *Plan) setSchema(sc *Schema) {
 	}
 }
 
+// ReadAs makes the plan's rows those of another plan's schema, to be compared with that plan's rows.
+func (p *Plan) ReadAs(other *Plan) {
+	p.Schema, p.stored, p.internal = other.Schema, other.stored, other.internal
+}
+
 // finish checks that the chosen slices can be read, and remarks on how they are merged.
 func (p *Plan) finish(q Query) error {
 	t, logs := p.t, false
 	for i := range p.Slices {
+		if s := &p.Slices[i]; t.Config.DropPartitionColumns() || s.Source != "" {
+			if _, ok := t.partitionValues(s.Partition); !ok {
+				note := fmt.Sprintf("The values of the partition columns %s can't be told from paths such as %q; where a file does not store them they are null.", strings.Join(t.Config.PartitionFields(), ", "), s.Partition)
+				if !slices.Contains(p.Remarks, note) && len(p.Remarks) < 5 {
+					p.Remarks = append(p.Remarks, note)
+				}
+			}
+		}
 		if err := p.check(&p.Slices[i]); err != nil {
 			return err
 		}
@@ -399,7 +412,7 @@ func (p *Plan) options(s groupreader.Slice, ro ReadOptions) (*groupreader.Option
 		}
 	}
 	if c.DropPartitionColumns() || s.Source != "" {
-		o.Constants = p.t.partitionValues(s.Partition)
+		o.Constants, _ = p.t.partitionValues(s.Partition)
 	}
 	if p.stored != nil {
 		o.Reader, o.Shown = p.stored, p.Schema.Type
@@ -467,10 +480,10 @@ func (t *Table) timestampColumns(typ *schema.Type) *schema.Type {
 }
 
 // partitionValues returns the partition columns' values as text, from the path (spec file-view.md
-// section 9.2); columns whose value can't be told are left out.
-func (t *Table) partitionValues(part string) map[string]string {
+// section 9.2); columns that are null are left out. ok is false when the path can't be taken apart.
+func (t *Table) partitionValues(part string) (out map[string]string, ok bool) {
 	fields := t.Config.PartitionFields()
-	out := map[string]string{}
+	out, ok = map[string]string{}, true
 	parts := strings.Split(part, "/")
 	switch {
 	case len(fields) == 0:
@@ -484,11 +497,29 @@ func (t *Table) partitionValues(part string) map[string]string {
 		}
 	case len(fields) == 1:
 		out[fields[0]] = filegroup.Unescape(strings.TrimPrefix(part, fields[0]+"="))
+	case strings.HasPrefix(part, fields[0]+"="):
+		// Values with slashes in them: a fragment without "=" goes on with the value before it.
+		at := -1
+		for _, p := range parts {
+			name, value, named := strings.Cut(p, "=")
+			if at+1 < len(fields) && named && name == fields[at+1] {
+				at++
+				out[fields[at]] = filegroup.Unescape(value)
+			} else {
+				out[fields[at]] += "/" + filegroup.Unescape(p)
+			}
+		}
+		ok = at+1 == len(fields)
+	default:
+		ok = false
+	}
+	if !ok {
+		return map[string]string{}, false
 	}
 	for f, v := range out {
 		if v == "__HIVE_DEFAULT_PARTITION__" || v == "default" && t.Config.Version <= 4 {
 			delete(out, f)
 		}
 	}
-	return out
+	return out, true
 }

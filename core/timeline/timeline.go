@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"time"
 
 	"hudiscope/core/commitmeta"
 	"hudiscope/core/config"
@@ -150,7 +151,11 @@ func reduce(files []File) []Instant {
 			case i.File.Completion != "":
 				i.Completed, i.CompletedFrom = i.File.Completion, "name"
 			case !i.File.ModTime.IsZero():
-				i.Completed, i.CompletedFrom = FormatTime(i.File.ModTime), "mtime"
+				// A file that is older than its instant was requested has lost its time in copying. Writers
+				// in a zone east of UTC name their instants up to 14 hours ahead of it.
+				if t := FormatTime(i.File.ModTime); i.Requested <= FormatTime(i.File.ModTime.Add(14*time.Hour)) {
+					i.Completed, i.CompletedFrom = t, "mtime"
+				}
 			}
 		}
 		out = append(out, i)

@@ -143,12 +143,13 @@ func (id *Identity) check(size int64, resp *Response) error {
 // Object returns the file at a URL. path and location name it in errors. Opening sends
 // nothing.
 func (c *Client) Object(rawURL, path, location string, id *Identity) storage.Object {
-	return &object{c: c, url: rawURL, path: path, location: location, id: id}
+	return &object{c: c, t: fixed(rawURL), url: rawURL, path: path, location: location, id: id}
 }
 
 type object struct {
 	c                   *Client
-	url, path, location string
+	t                   *Target
+	url, path, location string // url is "" when every request has its own
 	id                  *Identity
 	closed              atomic.Bool
 }
@@ -183,9 +184,14 @@ func (o *object) Size(ctx context.Context) (int64, error) {
 
 func (o *object) head(ctx context.Context) (int64, error) {
 	const try = "Let the server expose Content-Range (Access-Control-Expose-Headers: Content-Range, ETag, Content-Length), or give the sizes in a URL bundle."
-	resp, err := o.c.send(ctx, &Request{Method: "HEAD", URL: o.url})
+	req, err := o.t.Request(ctx, "HEAD")
 	if err != nil {
-		return 0, final(o.noAnswer(ctx, err))
+		return 0, err
+	}
+	req.Method = "HEAD"
+	resp, err := o.c.send(ctx, req)
+	if err != nil {
+		return 0, final(o.c.unreachable(ctx, err, req.URL, "read", o.path, o.location))
 	}
 	defer resp.Body.Close()
 	n, ok := contentLength(resp)
@@ -233,6 +239,8 @@ func (o *object) Close() error { o.closed.Store(true); return nil }
 type again struct {
 	fault *storage.Fault
 	wait  time.Duration // from Retry-After; 0 for the usual, negative for none
+	// refused means that the Target can make another request than the one that was refused.
+	refused bool
 }
 
 func (a *again) Error() string { return a.fault.Error() }
@@ -270,13 +278,20 @@ func (o *object) read(ctx context.Context, p []byte, off int64) (int, error) {
 }
 
 func (o *object) attempts(ctx context.Context, p []byte, off int64) (int, error) {
-	got, failures := 0, 0
+	got, failures, renewed := 0, 0, false
 	for {
 		n, err := o.once(ctx, p[got:], off+int64(got))
 		got += n
 		var a *again
 		if !errors.As(err, &a) {
 			return got, err
+		}
+		if a.refused {
+			if renewed {
+				return got, a.fault
+			}
+			renewed = true
+			continue
 		}
 		if n >= 64<<10 {
 			failures = 0 // it does get on
@@ -295,9 +310,14 @@ func (o *object) attempts(ctx context.Context, p []byte, off int64) (int, error)
 // file.
 func (o *object) once(ctx context.Context, p []byte, off int64) (int, error) {
 	end := off + int64(len(p)) - 1
-	resp, err := o.c.send(ctx, &Request{Method: "GET", URL: o.url, Range: fmt.Sprintf("bytes=%d-%d", off, end)})
+	req, err := o.t.Request(ctx, "GET")
 	if err != nil {
-		return 0, o.noAnswer(ctx, err)
+		return 0, err
+	}
+	req.Method, req.Range = "GET", fmt.Sprintf("bytes=%d-%d", off, end)
+	resp, err := o.c.send(ctx, req)
+	if err != nil {
+		return 0, o.c.unreachable(ctx, err, req.URL, "read", o.path, o.location)
 	}
 	defer resp.Body.Close()
 	switch resp.Status {
@@ -308,7 +328,7 @@ func (o *object) once(ctx context.Context, p []byte, off int64) (int, error) {
 	case 416:
 		return 0, o.beyond(ctx, resp, off)
 	}
-	return 0, o.c.status(resp, o.url, "read", o.path, o.location)
+	return 0, o.c.status(resp, o.t, "read", o.path, o.location)
 }
 
 // part reads an answer of status 206.
@@ -460,7 +480,7 @@ func (o *object) encoded(resp *Response, enc string) error {
 
 // isFolder reports whether the server led from the file's URL to that of a folder.
 func (o *object) isFolder(resp *Response) bool {
-	from, _, _ := strings.Cut(o.url, "?")
+	from, _, _ := strings.Cut(resp.asked, "?")
 	to, _, _ := strings.Cut(resp.URL, "?")
 	return strings.HasSuffix(to, "/") && !strings.HasSuffix(from, "/")
 }
@@ -477,10 +497,6 @@ func (o *object) isPage(resp *Response, b []byte) bool {
 func (o *object) page(resp *Response) error {
 	o.c.drop(o.id)
 	return o.fault(storage.NotFound, 0, errors.New("the server answers with a web page in place of the file"), "Check that the address is that of the table's base directory.")
-}
-
-func (o *object) noAnswer(ctx context.Context, err error) error {
-	return o.c.unreachable(ctx, err, o.url, "read", o.path, o.location)
 }
 
 // wholeOf returns the content of a file that was taken whole.
@@ -511,6 +527,7 @@ func (c *Client) send(ctx context.Context, r *Request) (*Response, error) {
 	resp, err := c.o.Fetcher.Fetch(ctx, r)
 	if err == nil {
 		c.reached.Store(true)
+		resp.asked = r.URL
 	}
 	return resp, err
 }
@@ -539,8 +556,18 @@ func (c *Client) unreachable(ctx context.Context, err error, rawURL, op, path, l
 }
 
 // status makes an error of a status that is no success.
-func (c *Client) status(resp *Response, rawURL, op, path, location string) error {
+func (c *Client) status(resp *Response, t *Target, op, path, location string) error {
 	f := &storage.Fault{Op: op, Path: path, Location: location, Status: resp.Status, Kind: storage.Failed}
+	page, _ := readBody(io.LimitReader(resp.Body, maxErrorPage), maxErrorPage)
+	err := c.judge(f, resp, page)
+	if t.Explain != nil && t.Explain(f, page, resp) {
+		return &again{fault: f, refused: true}
+	}
+	return err
+}
+
+// judge fills in a Fault by the status of the answer. It returns the Fault, or an *again of it.
+func (c *Client) judge(f *storage.Fault, resp *Response, page []byte) error {
 	switch s := resp.Status; {
 	case s == 404 || s == 410:
 		f.Kind = storage.NotFound
@@ -548,7 +575,7 @@ func (c *Client) status(resp *Response, rawURL, op, path, location string) error
 	case s == 401 || s == 403:
 		f.Kind = storage.Forbidden
 		f.Try = "The server refuses access: check the permissions, or use presigned URLs."
-		if says(resp, "expired", "not valid in the specified time frame") {
+		if says(page, "expired", "not valid in the specified time frame") {
 			f.Kind = storage.Expired
 			f.Try = "The signature of the address has expired: get a new one and open the table again."
 		}
@@ -567,9 +594,8 @@ func (c *Client) status(resp *Response, rawURL, op, path, location string) error
 }
 
 // says looks for words in the first bytes of an error page.
-func says(resp *Response, words ...string) bool {
-	b, _ := readBody(io.LimitReader(resp.Body, 4096), 4096)
-	s := strings.ToLower(string(b))
+func says(page []byte, words ...string) bool {
+	s := strings.ToLower(string(page[:min(len(page), 4096)]))
 	for _, w := range words {
 		if strings.Contains(s, w) {
 			return true

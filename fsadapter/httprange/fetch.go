@@ -14,7 +14,7 @@ import (
 
 // Request is what a Fetcher sends.
 type Request struct {
-	// Method is GET, HEAD or PROPFIND.
+	// Method is GET, HEAD, POST or PROPFIND.
 	Method string
 	// URL is absolute; its query may hold credentials.
 	URL string
@@ -23,6 +23,12 @@ type Request struct {
 	Range string
 	// Accept and Depth are the values of these headers, "" for none.
 	Accept, Depth string
+	// Authorization is the value of that header, "" for none. It is a secret, and in a browser it
+	// makes another origin be asked for permission first.
+	Authorization string
+	// Body is sent with POST, as ContentType.
+	Body        []byte
+	ContentType string
 }
 
 // Response is an answer. Its Body must be closed.
@@ -37,6 +43,8 @@ type Response struct {
 	Body io.ReadCloser
 	// Decoded is true when the transport undoes a Content-Encoding by itself.
 	Decoded bool
+
+	asked string // the URL of the request
 }
 
 // Fetcher sends one request. It follows redirects, keeps no cookies and no cache, and

@@ -41,10 +41,17 @@ func (jsFetcher) Fetch(ctx context.Context, r *Request) (_ *Response, err error)
 	set("Range", r.Range)
 	set("Accept", r.Accept)
 	set("Depth", r.Depth)
+	set("Authorization", r.Authorization)
+	set("Content-Type", r.ContentType)
 	abort := js.Global().Get("AbortController").New()
 	init := js.Global().Get("Object").New()
 	init.Set("method", r.Method)
 	init.Set("headers", headers)
+	if r.Body != nil {
+		body := js.Global().Get("Uint8Array").New(len(r.Body))
+		js.CopyBytesToJS(body, r.Body)
+		init.Set("body", body)
+	}
 	init.Set("signal", abort.Get("signal"))
 	if !isEdge() {
 		// Without no-store, Chromium reads ranges of one URL one after the other.

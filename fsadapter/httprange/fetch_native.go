@@ -3,8 +3,10 @@
 package httprange
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -30,7 +32,11 @@ type nativeFetcher struct{ c http.Client }
 func (f *nativeFetcher) CloseIdle() { f.c.CloseIdleConnections() }
 
 func (f *nativeFetcher) Fetch(ctx context.Context, r *Request) (*Response, error) {
-	req, err := http.NewRequestWithContext(ctx, r.Method, r.URL, nil)
+	var body io.Reader
+	if r.Body != nil {
+		body = bytes.NewReader(r.Body)
+	}
+	req, err := http.NewRequestWithContext(ctx, r.Method, r.URL, body)
 	if err != nil {
 		return nil, &NoAnswer{Err: cause(err)}
 	}
@@ -43,6 +49,12 @@ func (f *nativeFetcher) Fetch(ctx context.Context, r *Request) (*Response, error
 	}
 	if r.Depth != "" {
 		req.Header.Set("Depth", r.Depth)
+	}
+	if r.Authorization != "" {
+		req.Header.Set("Authorization", r.Authorization) // net/http drops it when redirected to another host
+	}
+	if r.ContentType != "" {
+		req.Header.Set("Content-Type", r.ContentType)
 	}
 	resp, err := f.c.Do(req)
 	if err != nil {

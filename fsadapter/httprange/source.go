@@ -303,7 +303,7 @@ func (s *Source) askOnce(ctx context.Context, dir, method string) (storage.Listi
 		if resp.Status < 300 {
 			return fail(storage.NoListing, resp.Status, errors.New("the answer is not a directory listing"), noListing)
 		}
-		return storage.Listing{}, s.c.status(resp, url, "list", dir, s.Location())
+		return storage.Listing{}, s.c.status(resp, fixed(url), "list", dir, s.Location())
 	}
 	body, err := readBody(resp.Body, s.c.o.MaxListing)
 	s.c.bytes.Add(int64(len(body)))

@@ -33,6 +33,10 @@ func TestMake(t *testing.T) {
 			t.Errorf("%q:\n got %+v\nwant %+v", c.paths, *p, c.want)
 		}
 	}
+	p, err := Make([]string{"/up/t/.hoodie/hoodie.properties", "/up/t_source/x", "/other/y"})
+	if err != nil || !maps.Equal(p.Beside, map[string]int{"t_source/x": 1}) {
+		t.Errorf("%+v, %v", p, err)
+	}
 	for _, paths := range [][]string{nil, {".DS_Store"}, {"a/.hoodie/hoodie.properties", "b/.hoodie/hoodie.properties"}, {"a", "a"}, {"/"}, {"a/../b"}} {
 		_, err := Make(paths)
 		var f *storage.Fault

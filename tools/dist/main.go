@@ -39,7 +39,7 @@ func main() {
 }
 
 // programs are the .wasm files of the page.
-var programs = []string{"app.wasm", "engine.wasm"}
+var programs = []string{"app.wasm", "engine.wasm", "engine-orc.wasm"}
 
 func run(out, wasm, embed string) error {
 	files := map[string][]byte{}

@@ -6,6 +6,7 @@ package main
 
 import (
 	"runtime/debug"
+	"strings"
 	"syscall/js"
 
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
@@ -27,6 +28,13 @@ func main() {
 			tone = "warn"
 		}
 		root.Notify(tone, f.Error())
+	}
+	w.OnPart = func(part string, loaded bool) {
+		if !loaded {
+			root.Notify("bad", "The part of the engine that reads this table's files ("+strings.ToUpper(part)+") could not be loaded. Everything else goes on working.")
+			return
+		}
+		root.Notify("", "This table has "+strings.ToUpper(part)+" files: the engine that reads them is loaded, once for this tab.")
 	}
 	// One page for every path: the page may be served below any folder.
 	goapp.RouteWithRegexpFunc(".*", func() goapp.Composer { return root })

@@ -371,9 +371,9 @@ func (v *blocksView) cell(f *api.LogFile, blk *api.Block, c model.StripBlock, y 
 		shapes = append(shapes, view.Svg("path").Attr("data-c", "strike").Attr("d", "M"+view.Px(c.X+3)+" "+mid+"H"+view.Px(c.X+w-3)))
 	}
 	shapes = append(shapes,
-		view.Svg("text").Attr("data-c", "letter").Attr("x", view.Px(c.X+w/2)).Attr("y", view.Px(y+stripH/2+4.5)).Attr("text-anchor", "middle").Text(c.Kind.Letter))
+		view.Svg("text").Attr("data-c", "letter").Attr("x", view.Px(c.X+w/2)).Attr("y", view.Px(y+stripH/2+4.5)).Attr("text-anchor", "middle").Attr("aria-hidden", "true").Text(c.Kind.Letter))
 	if c.W > 150 && !c.Struck && blk.Records >= 0 && (c.Kind.Class == "data" || c.Kind.Class == "delete" || c.Kind.Class == "parquet" || c.Kind.Class == "hfile" || c.Kind.Class == "cdc") {
-		shapes = append(shapes, view.Svg("text").Attr("data-c", "cell-note").Attr("x", view.Px(c.X+7)).Attr("y", view.Px(y+stripH/2+4)).Text(model.Plural(blk.Records, "record")))
+		shapes = append(shapes, view.Svg("text").Attr("data-c", "cell-note").Attr("x", view.Px(c.X+7)).Attr("y", view.Px(y+stripH/2+4)).Attr("aria-hidden", "true").Text(model.Plural(blk.Records, "record")))
 	}
 	tab := "-1"
 	if chosen || (v.Root.s.state.Block == 0 && blk.Index == 0) {

@@ -197,13 +197,17 @@ func (v *compareView) rows(c *api.Compare) goapp.UI {
 		return goapp.Section().Class("panel").Body(body...)
 	}
 	var shown []int
-	head := []goapp.UI{goapp.Th().Scope("col").Text(""), goapp.Th().Scope("col").Text("Partition")}
+	head := []goapp.UI{goapp.Th().Scope("col").Body(goapp.Span().Class("visually-hidden").Text("Change")), goapp.Th().Scope("col").Text("Partition")}
 	for i, col := range r.Columns {
 		if col.Meta {
 			continue
 		}
 		shown = append(shown, i)
-		head = append(head, goapp.Th().Scope("col").Title(col.Type).Text(col.Name))
+		class := ""
+		if numeric(col.Type) {
+			class = "num"
+		}
+		head = append(head, goapp.Th().Scope("col").Class(class).Title(col.Type).Text(col.Name))
 	}
 	var lines []goapp.UI
 	for i := range r.Rows {

@@ -3,6 +3,7 @@ package app
 import (
 	"sort"
 	"strconv"
+	"strings"
 
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
 
@@ -173,6 +174,9 @@ func amount(n float64, unit string) string {
 		return model.Bytes(int64(n))
 	case "":
 		return strconv.FormatFloat(n, 'g', -1, 64)
+	}
+	if n == 1 {
+		return "1 " + strings.TrimSuffix(unit, "s")
 	}
 	if n == float64(int64(n)) {
 		return model.Count(int64(n)) + " " + unit

@@ -290,7 +290,7 @@ func placeKey(c *api.KeyInGroup, s *api.SliceHistory, i int) string {
 
 func completedNote(completed string) goapp.UI {
 	if completed == "" {
-		return goapp.Span().Class("badge warn").Text("not completed")
+		return goapp.Text("") // not known: timelines before layout 2 do not store it
 	}
 	return goapp.Span().Class("dim").Title("Completion time").Body(goapp.Text("completed "), view.Mono(completed))
 }

@@ -40,7 +40,7 @@ func (v *metadataView) Render() goapp.UI {
 	}
 	var body []goapp.UI
 	switch {
-	case m.fault != nil && (m.fault.Kind == "not found" || m.fault.Kind == "empty") && st.Part == "":
+	case m.fault != nil && (m.fault.Kind == "not found" || m.fault.Kind == "empty") && len(v.parts) == 0:
 		body = append(body, view.Empty(view.IconMeta, "No metadata table", m.fault.Message+" "+m.fault.Try))
 	case m.fault != nil:
 		body = append(body, v.partitions(), view.FaultPanel(m.fault, v.Root.bytesLink(m.fault), m.retrier(s)))

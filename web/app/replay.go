@@ -402,11 +402,17 @@ func (v *replayView) duel(s *api.Scan, r *api.RecordStep) goapp.UI {
 func verdict(r *api.RecordStep) string {
 	switch r.Winner {
 	case "new":
-		if r.Old == nil {
+		switch {
+		case r.Old == nil:
 			return "kept"
+		case r.Stage == "base":
+			return "the log wins"
 		}
 		return "new wins"
 	case "old":
+		if r.Stage == "base" {
+			return "the base stays"
+		}
 		return "old stays"
 	case "combined":
 		return "combined"
@@ -438,12 +444,26 @@ func (v *replayView) strips(s *api.Scan, step *api.ScanStep) goapp.UI {
 		width = width * 0.6
 	}
 	files := s.Blocks.Files
-	gutter := 0.0
+	gutter := 8.0
 	if len(files) > 1 {
 		gutter = 70
 	}
-	lay := model.LayStrips(files, width-gutter-4, leastBlock)
-	yOf := func(strip int) float64 { return float64(strip)*(stripLabel+stripH+stripGap) + stripLabel }
+	// Many files have their names beside them instead of above, to be seen together.
+	label, pitch, top := 0.0, stripLabel+stripH+stripGap, stripLabel
+	if len(files) > 4 {
+		label, pitch, top = 128, stripH+11, 5
+		if width < 480 {
+			label = 58
+		}
+	}
+	lay := model.LayStrips(files, width-gutter-label-8, leastBlock)
+	for i := range lay.Strips {
+		for j := range lay.Strips[i].Cells {
+			lay.Strips[i].Cells[j].X += label + 4
+		}
+		lay.Strips[i].Width += label + 4
+	}
+	yOf := func(strip int) float64 { return float64(strip)*pitch + top }
 	total := width
 	var shapes, over []goapp.UI
 	if step.Kind == "rollback" {
@@ -466,16 +486,20 @@ func (v *replayView) strips(s *api.Scan, step *api.ScanStep) goapp.UI {
 		f := &files[i]
 		y := yOf(i)
 		total = max(total, strip.Width+gutter)
-		shapes = append(shapes, view.Svg("text").Attr("data-c", "strip-label").Attr("x", "1").Attr("y", view.Px(y-6)).Body(
+		ty, name, size := y-6, fitName(f.File.Name, width), model.Bytes(f.File.Size)
+		if label > 0 {
+			ty, name, size = y+stripH/2+4, logSuffix(f.File.Name, label < 100), ""
+		}
+		shapes = append(shapes, view.Svg("text").Attr("data-c", "strip-label").Attr("x", "1").Attr("y", view.Px(ty)).Body(
 			view.Svg("title").Text(f.File.Path),
-			view.Svg("tspan").Attr("data-c", "mono").Text(fitName(f.File.Name, width)),
-			view.Svg("tspan").Attr("data-c", "dim").Attr("dx", "8").Text(model.Bytes(f.File.Size))))
+			view.Svg("tspan").Attr("data-c", "mono").Text(name),
+			view.Svg("tspan").Attr("data-c", "dim").Attr("dx", "8").Text(size)))
 		for ci, cell := range strip.Cells {
 			ref := api.BlockRef{File: i, Block: ci}
 			shapes = append(shapes, v.cell(f, ref, cell, y, step.Block == ref))
 		}
 	}
-	height := float64(len(lay.Strips))*(stripLabel+stripH+stripGap) + 2
+	height := float64(len(lay.Strips))*pitch + 4
 	defs := view.Svg("defs").Body(view.Svg("pattern").Attr("id", "hatch").Attr("width", "7").Attr("height", "7").Attr("patternUnits", "userSpaceOnUse").Attr("patternTransform", "rotate(45)").Body(
 		view.Svg("rect").Attr("data-c", "hatch-back").Attr("width", "7").Attr("height", "7"),
 		view.Svg("rect").Attr("data-c", "hatch-line").Attr("width", "2.5").Attr("height", "7")))
@@ -483,6 +507,20 @@ func (v *replayView) strips(s *api.Scan, step *api.ScanStep) goapp.UI {
 		Attr("aria-label", "Log blocks at this step. Choose one to jump to its first step.").
 		Body(append(append([]goapp.UI{defs}, shapes...), over...)...).OnClick(v.pick).On("keydown", v.pickKey)
 	return view.Div("plot strip-plot", svg)
+}
+
+// logSuffix is the part of a log file's name that tells it from the others of its slice.
+func logSuffix(name string, short bool) string {
+	i := strings.Index(name, ".log.")
+	if i < 0 {
+		return name
+	}
+	name = name[i+1:]
+	if short {
+		name, _, _ = strings.Cut(name, "_")
+		name = strings.TrimPrefix(name, "log")
+	}
+	return name
 }
 
 func (v *replayView) cell(f *api.LogFile, ref api.BlockRef, c model.StripBlock, y float64, current bool) goapp.UI {
@@ -511,7 +549,7 @@ func (v *replayView) cell(f *api.LogFile, ref api.BlockRef, c model.StripBlock, 
 		shapes = append(shapes, view.Svg("path").Attr("data-c", "strike").Attr("d", "M"+view.Px(c.X+3)+" "+mid+"H"+view.Px(c.X+w-3)))
 	}
 	mark := c.Kind.Letter
-	shapes = append(shapes, view.Svg("text").Attr("data-c", "letter").Attr("x", view.Px(c.X+w/2)).Attr("y", view.Px(y+stripH/2+4.5)).Attr("text-anchor", "middle").Text(mark))
+	shapes = append(shapes, view.Svg("text").Attr("data-c", "letter").Attr("x", view.Px(c.X+w/2)).Attr("y", view.Px(y+stripH/2+4.5)).Attr("text-anchor", "middle").Attr("aria-hidden", "true").Text(mark))
 	tab := "-1"
 	if current || ref.File == 0 && ref.Block == 0 && v.at == 0 {
 		tab = "0"

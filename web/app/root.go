@@ -37,8 +37,8 @@ type Root struct {
 	drops  int
 	over   bool // something is dragged over the page
 
-	// player takes the keys of the scan replay while it is shown.
-	player func(key string) bool
+	// player takes the keys of the scan replay while it is shown, zoomer w, a, s and d of the timeline.
+	player, zoomer func(key string) bool
 
 	samples  []Sample
 	sampleOf map[string]Sample
@@ -312,6 +312,10 @@ func (r *Root) key(e goapp.Value) {
 		e.Call("preventDefault")
 		r.s.dispatch(f)
 	}
+	if r.zoomer != nil && r.zoomer(key) {
+		e.Call("preventDefault")
+		return
+	}
 	if r.player != nil && !onControl(e, key) && r.player(key) {
 		e.Call("preventDefault")
 		return
@@ -394,8 +398,8 @@ func onControl(e goapp.Value, key string) bool {
 // step selects the next or previous instant on the present axis.
 func (r *Root) step(by int) {
 	st := r.s.state
-	list := r.s.timeline.val.Active
-	order := model.LayTimeline(list, model.Axis(st.Axis), 1000).Order
+	list, _ := r.s.instants()
+	order := r.s.chart(model.Axis(st.Axis)).Order
 	if len(order) == 0 {
 		return
 	}
@@ -467,6 +471,7 @@ func (r *Root) helpPanel() goapp.UI {
 		row("j k", "Next, previous instant or block"),
 		row("← → ↑ ↓", "Move on the timeline, in the rows, in a tree"),
 		row("[ ]", "Previous, next instant"),
+		row("w s a d", "Zoom in, zoom out, left, right on the timeline"),
 		row("/", "Search in this view"),
 		row("Space ← →", "Play, step back and on in the replay of a scan"),
 		row("Enter", "Show the chosen value; h shows its record's history"),

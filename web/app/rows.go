@@ -102,7 +102,8 @@ func (v *rowsView) detach() {
 
 // refresh starts over when the query changed.
 func (v *rowsView) refresh() {
-	q := strings.Join([]string{v.Table, v.State.AsOf, v.State.Partition, v.State.FileID, strconv.FormatBool(v.State.OnlyPartition)}, "\x00")
+	q := strings.Join([]string{v.Table, v.State.AsOf, v.State.Partition, v.State.FileID, strconv.FormatBool(v.State.OnlyPartition),
+		v.State.Query, v.State.Begin, v.State.End, v.State.Rules}, "\x00")
 	if q == v.query && v.pages != nil {
 		v.columns()
 		return
@@ -120,10 +121,7 @@ func (v *rowsView) refresh() {
 }
 
 func (v *rowsView) request(page int64) api.RowsRequest {
-	req := api.RowsRequest{Table: api.Table{Location: v.Table}, Offset: page * rowsPage, Limit: rowsPage}
-	if v.State.AsOf != "" {
-		req.Options = map[string]string{"as.of.instant": v.State.AsOf}
-	}
+	req := api.RowsRequest{Table: api.Table{Location: v.Table, Hudi: v.State.Rules}, Offset: page * rowsPage, Limit: rowsPage, Options: queryOptions(v.State)}
 	if v.State.FileID != "" {
 		req.FileID = v.State.FileID
 		req.Partitions = []string{v.State.Partition}
@@ -469,6 +467,9 @@ func (v *rowsView) Render() goapp.UI {
 		body = append(body, view.Loading("Merging rows", slow, prog, cancel), bones())
 	case v.known && v.total == 0:
 		text := "The table has no rows as of now."
+		if v.State.Query == "inc" || v.State.Query == "cdc" {
+			text = "Nothing changed in this range. The begin is left out of it, the end belongs to it."
+		}
 		if v.State.AsOf != "" {
 			text = "The table had no rows as of " + model.Clock(v.State.AsOf) + "."
 		}
@@ -524,8 +525,11 @@ func (v *rowsView) toolbar() goapp.UI {
 	meta.HideMeta = !st.HideMeta
 	toggle := goapp.A().Class("switch").Role("switch").Aria("checked", !st.HideMeta).Href("#"+meta.Fragment()).Title("Show or hide the columns that Hudi adds").
 		Body(view.Span("switch-knob", ""), goapp.Text("_hoodie_ columns"))
-	items = append(items, view.Div("toolbar-end", toggle))
+	items = append(items, view.Div("toolbar-end", v.optionsButton(), toggle))
 	out := []goapp.UI{view.Div("toolbar", items...)}
+	if v.Root.s.rowOptions || st.Query != "" || st.Rules != "" {
+		out = append(out, v.queryForm())
+	}
 	if v.first != nil {
 		if f := view.Findings(v.first.Findings); f != nil {
 			out = append(out, f)

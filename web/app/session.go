@@ -45,13 +45,22 @@ type Session struct {
 	house      load[api.Housekeeping]
 	// deep asks for the health checks that read data files, too.
 	deep bool
+	// rowOptions is set while the options of a query are shown.
+	rowOptions bool
 	// comparePage is the first changed row shown of a comparison, metaPage the cursor of the
 	// page shown of the metadata table, metaBefore those of the pages before it.
 	comparePage int64
 	metaPage    string
 	metaBefore  []string
-	// archivedTo bounds the archived instants read from above, "" while none were asked for.
-	archivedTo string
+	// askArchive is set once archived instants are wanted: those up to archivedTo ("" the newest).
+	// archive are those read so far; archiveSeen is the answer taken last.
+	askArchive  bool
+	archivedTo  string
+	archive     []api.Instant
+	archiveSeen *api.Timeline
+	// compact are all instants of a timeline too long to be asked for in full.
+	compact load[api.Timeline]
+	list    instantList
 	// latest are the files of the latest instant, for choosing a slice in the log view.
 	latest load[api.Files]
 	// blockPage is the first record shown of the selected block.
@@ -132,7 +141,9 @@ func (s *Session) resetAll() {
 	s.some = nil
 	s.blockPage, s.comparePage = 0, 0
 	s.metaPage, s.metaBefore = "", nil
-	s.deep, s.archivedTo = false, ""
+	s.compact.reset()
+	s.deep, s.askArchive, s.archivedTo, s.archive, s.archiveSeen = false, false, "", nil, nil
+	s.list = instantList{}
 }
 
 // reload forgets all answers and asks for what is shown again.
@@ -170,16 +181,17 @@ func (s *Session) ensure() {
 	}
 	switch st.View {
 	case model.Timeline:
-		want(s, &s.timeline, "all", api.OpTimeline, api.TimelineRequest{Table: t})
+		s.wantTimeline(t)
 		if st.Instant != "" {
 			want(s, &s.instant, st.Instant+" "+st.Action, api.OpInstant, api.InstantRequest{Table: t, Requested: st.Instant, Action: st.Action})
 		}
 		if s.timeline.val != nil {
 			want(s, &s.relations, "all", api.OpRelations, api.RelationsRequest{Table: t})
 		}
-		if s.archivedTo != "" {
-			want(s, &s.archived, s.archivedTo, api.OpTimeline, api.TimelineRequest{Table: t, Archived: true,
+		if s.askArchive {
+			want(s, &s.archived, "to "+s.archivedTo, api.OpTimeline, api.TimelineRequest{Table: t, Archived: true,
 				TimelinePage: api.TimelinePage{Limit: 1, ArchivedTo: s.archivedTo, ArchivedLimit: archivedPage}})
+			s.takeArchive()
 		}
 	case model.Files:
 		want(s, &s.partitions, "all", api.OpPartitions, api.PartitionsRequest{Table: t})
@@ -195,14 +207,17 @@ func (s *Session) ensure() {
 	case model.Blocks:
 		s.ensureBlocks(t)
 	case model.Rows:
-		// The grid asks for its own pages.
+		// The grid asks for its own pages; the instants are for choosing a range or a time.
+		if s.rowOptions || st.Query != "" || st.Rules != "" {
+			s.wantTimeline(t)
+		}
 	case model.History:
 		if st.Key != "" {
 			want(s, &s.history, fmt.Sprintf("%q %v %v %s", st.Key, st.Prefix, st.Everywhere, st.AsOf), api.OpHistory,
 				api.HistoryRequest{Table: t, Key: st.Key, Prefix: st.Prefix, Everywhere: st.Everywhere, AsOf: st.AsOf})
 		}
 	case model.Compare:
-		want(s, &s.timeline, "all", api.OpTimeline, api.TimelineRequest{Table: t})
+		s.wantTimeline(t)
 		if st.Before != "" || st.After != "" {
 			want(s, &s.compare, fmt.Sprint(st.Before, " ", st.After, " ", s.comparePage), api.OpCompare,
 				api.CompareRequest{Table: t, From: st.Before, To: st.After, Offset: s.comparePage, Limit: comparePage})
@@ -224,6 +239,92 @@ func (s *Session) ensure() {
 		want(s, &s.schema, "all", api.OpSchema, api.SchemaRequest{Table: t})
 		want(s, &s.house, "all", api.OpHousekeeping, api.HousekeepingRequest{Table: t})
 	}
+}
+
+// instantList is every instant that is known, the archived ones first, with its charts.
+type instantList struct {
+	timeline, compact *api.Timeline
+	archive           int
+	all               []api.Instant
+	charts            map[model.Axis]*model.Chart
+}
+
+// longTimeline is the number of instants above which a timeline is asked for in columns.
+const longTimeline = 3000
+
+func (s *Session) wantTimeline(t api.Table) {
+	want(s, &s.timeline, "all", api.OpTimeline, api.TimelineRequest{Table: t, TimelinePage: api.TimelinePage{Offset: -longTimeline, Limit: longTimeline}})
+	if a := s.timeline.val; a != nil && a.Total > len(a.Active) {
+		want(s, &s.compact, "all", api.OpTimeline, api.TimelineRequest{Table: t, TimelinePage: api.TimelinePage{Compact: true}})
+	}
+}
+
+// takeArchive adds a page of archived instants to those known.
+func (s *Session) takeArchive() {
+	a := s.archived.val
+	if a == nil || a == s.archiveSeen {
+		return
+	}
+	s.archiveSeen = a
+	known := map[string]bool{}
+	for _, in := range s.archive {
+		known[in.Requested+in.Action] = true
+	}
+	var fresh []api.Instant
+	for _, in := range a.Archived {
+		if !known[in.Requested+in.Action] {
+			fresh = append(fresh, in)
+		}
+	}
+	s.archive = append(fresh, s.archive...)
+}
+
+// earlier asks for archived instants before those known.
+func (s *Session) earlier() {
+	s.askArchive = true
+	if len(s.archive) > 0 {
+		s.archivedTo = s.archive[0].Requested
+	}
+	s.ensure()
+}
+
+// instants are all instants known, the archived ones first; archived counts these.
+func (s *Session) instants() (all []api.Instant, archived int) {
+	t, c := s.timeline.val, s.compact.val
+	if t == nil {
+		return nil, 0
+	}
+	l := &s.list
+	if l.timeline != t || l.compact != c || l.archive != len(s.archive) || l.charts == nil {
+		*l = instantList{timeline: t, compact: c, archive: len(s.archive), charts: map[model.Axis]*model.Chart{}}
+		active := t.Active
+		if c != nil && c.Compact != nil {
+			active = model.Expand(c.Compact)
+			// The newest were read in full.
+			if n := len(active) - len(t.Active); n >= 0 {
+				copy(active[n:], t.Active)
+			}
+		}
+		if len(s.archive) == 0 {
+			l.all = active
+		} else {
+			l.all = append(append(make([]api.Instant, 0, len(s.archive)+len(active)), s.archive...), active...)
+		}
+	}
+	return l.all, l.archive
+}
+
+// chart is the chart of all instants on an axis.
+func (s *Session) chart(axis model.Axis) *model.Chart {
+	all, _ := s.instants()
+	c := s.list.charts[axis]
+	if c == nil {
+		c = model.NewChart(all, axis)
+		if s.list.charts != nil {
+			s.list.charts[axis] = c
+		}
+	}
+	return c
 }
 
 // shownPartitions chooses the partitions whose files are read in a table with many: those

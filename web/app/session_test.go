@@ -86,6 +86,9 @@ func answers() map[api.Op]any {
 		api.OpBytes:  api.Bytes{Size: 3000},
 		api.OpConfig: api.ConfigAnswer{},
 		api.OpSchema: api.SchemaAnswer{},
+
+		api.OpHousekeeping: api.Housekeeping{}, api.OpRelations: api.Relations{}, api.OpHistory: api.History{}, api.OpScan: api.Scan{},
+		api.OpHealth: api.Health{}, api.OpCompare: api.Compare{}, api.OpMetadata: api.Metadata{},
 	}
 }
 
@@ -97,8 +100,8 @@ func TestStateDecidesWhatIsAskedFor(t *testing.T) {
 		done func(*Session) bool
 	}{
 		{model.State{View: model.Timeline, Instant: "1", Action: "commit"},
-			[]string{`overview {` + table + `}`, `timeline {` + table + `}`, `instant {` + table + `,"requested":"1","action":"commit"}`},
-			func(s *Session) bool { return s.timeline.val != nil && s.instant.val != nil }},
+			[]string{`overview {` + table + `}`, `timeline {` + table + `,"offset":-3000,"limit":3000}`, `instant {` + table + `,"requested":"1","action":"commit"}`, `relations {` + table + `}`},
+			func(s *Session) bool { return s.relations.val != nil && s.instant.val != nil }},
 		{model.State{View: model.Files, AsOf: "7"},
 			[]string{`overview {` + table + `}`, `partitions {` + table + `}`, `files {` + table + `,"as_of":"7"}`},
 			func(s *Session) bool { return s.files.val != nil }},
@@ -111,8 +114,21 @@ func TestStateDecidesWhatIsAskedFor(t *testing.T) {
 				`block {` + table + `,"file":"a/.f.log.1","index":1,"limit":50}`, `bytes {` + table + `,"file":"a/.f.log.1","offset":2096,"length":904}`},
 			func(s *Session) bool { return s.block.val != nil && s.bytes.val != nil }},
 		{model.State{View: model.Table},
-			[]string{`overview {` + table + `}`, `config {` + table + `}`, `schema {` + table + `}`},
-			func(s *Session) bool { return s.config.val != nil && s.schema.val != nil }},
+			[]string{`overview {` + table + `}`, `config {` + table + `}`, `schema {` + table + `}`, `housekeeping {` + table + `}`},
+			func(s *Session) bool { return s.config.val != nil && s.schema.val != nil && s.house.val != nil }},
+		{model.State{View: model.Blocks, Partition: "a", FileID: "f", Slice: "1", Replay: true, MergeSteps: true},
+			[]string{`overview {` + table + `}`, `blocks {` + table + `,"partition":"a","file_id":"f","base_instant":"1"}`, `files {` + table + `}`,
+				`scan {` + table + `,"partition":"a","file_id":"f","base_instant":"1","records":true,"limit":4000}`},
+			func(s *Session) bool { return s.scan.val != nil && s.blocks.val != nil && s.latest.val != nil }},
+		{model.State{View: model.History}, []string{`overview {` + table + `}`}, func(s *Session) bool { return s.overview.val != nil }},
+		{model.State{View: model.History, Key: "k", Prefix: true, AsOf: "7"},
+			[]string{`overview {` + table + `}`, `history {` + table + `,"key":"k","prefix":true,"as_of":"7"}`}, func(s *Session) bool { return s.history.val != nil }},
+		{model.State{View: model.Compare, Before: "1", After: "2"},
+			[]string{`overview {` + table + `}`, `timeline {` + table + `,"offset":-3000,"limit":3000}`, `compare {` + table + `,"from":"1","to":"2","limit":100}`},
+			func(s *Session) bool { return s.compare.val != nil && s.timeline.val != nil }},
+		{model.State{View: model.Health}, []string{`overview {` + table + `}`, `health {` + table + `}`}, func(s *Session) bool { return s.health.val != nil }},
+		{model.State{View: model.Metadata, Part: "files", Find: "a*"},
+			[]string{`overview {` + table + `}`, `metadata {` + table + `,"partition":"files","prefix":"a","limit":100}`}, func(s *Session) bool { return s.metadata.val != nil }},
 		{model.State{View: model.Rows}, []string{`overview {` + table + `}`}, func(s *Session) bool { return s.overview.val != nil }},
 	} {
 		f := &service{answers: answers()}
@@ -135,11 +151,11 @@ func TestTheSameIsNotAskedTwice(t *testing.T) {
 	s, until := open(f)
 	st := model.State{Table: "sample:x", View: model.Timeline}
 	s.dispatch(func() { s.apply(st) })
-	until("timeline", func() bool { return s.timeline.val != nil })
+	until("timeline", func() bool { return s.timeline.val != nil && s.relations.val != nil })
 	s.dispatch(func() { s.apply(st.Go(model.Table)) })
-	until("schema", func() bool { return s.schema.val != nil && s.config.val != nil })
+	until("schema", func() bool { return s.schema.val != nil && s.config.val != nil && s.house.val != nil })
 	s.dispatch(func() { s.apply(st) })
-	if n := len(f.ops()); n != 4 {
+	if n := len(f.ops()); n != 6 {
 		t.Errorf("%d requests: %v", n, f.ops())
 	}
 }

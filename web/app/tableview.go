@@ -25,6 +25,7 @@ func (v *tableView) Render() goapp.UI {
 	return view.Div("table-view",
 		goapp.Section().Class("panel").Body(view.Div("panel-head", goapp.H2().Text("Schema"), v.schemaTools()), v.schema()),
 		goapp.Section().Class("panel").Body(view.Div("panel-head", goapp.H2().Text("Properties"), v.configTools()), v.config()),
+		v.housekeeping(),
 	)
 }
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -18,24 +19,43 @@ type timelineView struct {
 	Root *Root
 	Rev  int
 
+	ctx     goapp.Context
 	width   float64
 	seen    model.State
 	raw     map[string]bool // files whose raw text is shown
 	open    map[string]bool // partitions whose files are shown
 	release func()
+
+	extent    model.Extent // the part of the axis that is seen
+	lanes     []model.Lane // as drawn last
+	hover     int          // index of the instant under the pointer, plus one
+	mouse     float64      // where the pointer is on the plot, as a share of its width
+	dragged   bool         // a drag ended just now: its click chooses nothing
+	queued    bool
+	plotEl    goapp.Value
+	listeners []func()
 }
 
 // OnUpdate implements go-app's Updater: an instant that was just chosen is brought into sight.
 func (v *timelineView) OnUpdate(ctx goapp.Context) {
+	v.ctx = ctx
 	st := v.Root.s.state
+	if st.Table != v.seen.Table || st.Axis != v.seen.Axis {
+		v.extent, v.hover = model.Whole, 0
+	}
 	if st.Instant != v.seen.Instant && st.Instant != "" {
+		v.reveal(st)
 		showDetail(ctx, ".detail")
 	}
 	v.seen = st
 }
 
 func (v *timelineView) OnMount(ctx goapp.Context) {
+	v.ctx = ctx
 	v.seen = v.Root.s.state
+	v.extent = model.Whole
+	v.Root.zoomer = v.zoomKey
+	ctx.Defer(func(goapp.Context) { v.attach() })
 	v.release = watchWidth("gantt", func(w float64) {
 		if w != v.width {
 			v.width = w
@@ -45,8 +65,29 @@ func (v *timelineView) OnMount(ctx goapp.Context) {
 }
 
 func (v *timelineView) OnDismount() {
+	v.Root.zoomer = nil
+	v.detach()
 	if v.release != nil {
 		v.release()
+	}
+}
+
+// reveal moves the part shown to the chosen instant, when it lies outside.
+func (v *timelineView) reveal(st model.State) {
+	if !v.extent.Zoomed() {
+		return
+	}
+	all, _ := v.Root.s.instants()
+	chart := v.Root.s.chart(model.Axis(st.Axis))
+	for i := range all {
+		if all[i].Requested != st.Instant || st.Action != "" && all[i].Action != st.Action {
+			continue
+		}
+		if f := chart.Fraction(i); f < v.extent.A || f > v.extent.B {
+			v.extent = v.extent.MoveTo(f)
+			v.redraw()
+		}
+		return
 	}
 }
 
@@ -86,9 +127,8 @@ func watchWidth(id string, f func(float64)) func() {
 
 func (v *timelineView) Render() goapp.UI {
 	s := v.Root.s
-	t := &s.timeline
 	body := []goapp.UI{goapp.Div().ID("gantt").Class("gantt").Body(v.gantt()...)}
-	if t.val != nil && len(t.val.Active) > 0 {
+	if all, _ := s.instants(); len(all) > 0 {
 		body = append(body, view.Div("split", v.list(), v.detail()))
 	}
 	return view.Div("timeline", body...)
@@ -97,23 +137,31 @@ func (v *timelineView) Render() goapp.UI {
 func (v *timelineView) gantt() []goapp.UI {
 	s := v.Root.s
 	t := &s.timeline
+	all, archived := s.instants()
 	switch {
 	case t.fault != nil:
 		return []goapp.UI{view.FaultPanel(t.fault, v.Root.bytesLink(t.fault), t.retrier(s))}
+	case s.compact.fault != nil:
+		return []goapp.UI{view.FaultPanel(s.compact.fault, nil, s.compact.retrier(s))}
 	case t.val == nil:
 		return []goapp.UI{view.Loading("Reading the timeline", t.slow, t.prog, t.canceller()), view.Div("skeleton", view.Div("bone tall"))}
-	case len(t.val.Active) == 0:
-		return []goapp.UI{view.Empty(view.IconTimeline, "No instants yet", "The table exists, but nothing has been written to it: the timeline folder holds no instants.")}
+	case len(all) == 0 && !s.askArchive:
+		return []goapp.UI{view.Empty(view.IconTimeline, "No instants yet", "The table exists, but nothing has been written to it: the timeline folder holds no instants.",
+			view.Button("", "Look into the archive", func(goapp.Context, goapp.Event) { s.earlier() }))}
 	}
+	total := max(t.val.Total, len(all)-archived)
 	pending := 0
-	for _, in := range t.val.Active {
-		if in.State != "COMPLETED" {
+	for i := range all {
+		if all[i].State != "COMPLETED" {
 			pending++
 		}
 	}
-	count := model.Plural(int64(len(t.val.Active)), "instant")
+	count := model.Plural(int64(total), "instant")
 	if pending > 0 {
-		count += ", " + strconv.Itoa(pending) + " pending"
+		count += ", " + model.Count(int64(pending)) + " pending"
+	}
+	if archived > 0 {
+		count += ", and " + model.Count(int64(archived)) + " archived"
 	}
 	var ignored goapp.UI
 	if n := len(t.val.Ignored); n > 0 {
@@ -128,10 +176,16 @@ func (v *timelineView) gantt() []goapp.UI {
 		}
 		return link
 	}
+	var long goapp.UI
+	if s.compact.busy {
+		long = view.Loading("Reading all instants", s.compact.slow, s.compact.prog, s.compact.canceller())
+	}
 	return view.Group(
 		view.Div("toolbar", view.Group(
 			view.Span("num", count),
 			ignored,
+			v.archiveButton(),
+			v.zoomButtons(),
 			goapp.Div().Class("segmented").Role("group").Aria("label", "What the time axis orders by").Body(
 				axis(model.OnRequested, "Requested", "In order of the instants' requested times, to scale"),
 				axis(model.OnCompleted, "Completed", "In order of completion, to scale: how incremental queries of table version 8 and later see it"),
@@ -139,8 +193,171 @@ func (v *timelineView) gantt() []goapp.UI {
 			),
 		)...),
 		view.Findings(t.val.Finding),
-		v.plot(t.val.Active),
+		v.archiveNote(),
+		long,
+		v.plot(all, archived),
+		v.overview(),
 	)
+}
+
+// archiveButton asks for archived instants, page by page.
+func (v *timelineView) archiveButton() goapp.UI {
+	s := v.Root.s
+	a := &s.archived
+	switch {
+	case a.busy:
+		return view.Span("dim", "reading the archive…")
+	case a.fault != nil:
+		return view.Button("small", "Try the archive again", a.retrier(s))
+	case a.val == nil:
+		return view.Button("small", "Archived instants", func(goapp.Context, goapp.Event) { s.earlier() })
+	case a.val.ArchivedMore:
+		return view.Button("small", "Earlier archived instants", func(goapp.Context, goapp.Event) { s.earlier() })
+	case len(s.archive) == 0:
+		return view.Span("dim", "no archived instants")
+	}
+	return nil
+}
+
+func (v *timelineView) archiveNote() goapp.UI {
+	a := &v.Root.s.archived
+	if a.fault != nil {
+		return view.FaultPanel(a.fault, nil, nil)
+	}
+	if a.val == nil || a.val.ArchivedNote == "" {
+		return nil
+	}
+	return view.Findings([]api.Finding{{Level: "note", Title: "Archived timeline.", Detail: a.val.ArchivedNote}})
+}
+
+func (v *timelineView) zoomButtons() goapp.UI {
+	b := func(icon view.Icon, label, key string) goapp.UI {
+		return view.IconButton(icon, label, func(goapp.Context, goapp.Event) { v.zoomKey(key) })
+	}
+	tools := []goapp.UI{b(iconOut, "Zoom out (s)", "s"), b(iconIn, "Zoom in (w)", "w")}
+	if v.extent.Zoomed() {
+		tools = append([]goapp.UI{view.Button("small", "Whole timeline", func(goapp.Context, goapp.Event) { v.extent = model.Whole })}, tools...)
+	}
+	return goapp.Div().Class("zoom").Role("group").Aria("label", "Zoom").Body(tools...)
+}
+
+const (
+	iconIn  view.Icon = `<circle cx="9" cy="9" r="5.500"/><path d="M13 13l4 4M9 6.800v4.400M6.800 9h4.400"/>`
+	iconOut view.Icon = `<circle cx="9" cy="9" r="5.500"/><path d="M13 13l4 4M6.800 9h4.400"/>`
+)
+
+// zoomKey handles w, a, s and d.
+func (v *timelineView) zoomKey(key string) bool {
+	mid := 0.5
+	if v.mouse > 0 && v.mouse < 1 {
+		mid = v.mouse
+	}
+	switch key {
+	case "w":
+		v.extent = v.extent.Zoom(0.7, mid)
+	case "s":
+		v.extent = v.extent.Zoom(1/0.7, mid)
+	case "a":
+		v.extent = v.extent.Pan(-0.15)
+	case "d":
+		v.extent = v.extent.Pan(0.15)
+	default:
+		return false
+	}
+	v.Update()
+	return true
+}
+
+// attach listens to the plot: the wheel zooms with Ctrl and pans sideways, dragging pans.
+func (v *timelineView) attach() {
+	el := goapp.Window().GetElementByID("timeline-plot")
+	if !el.Truthy() || v.plotEl != nil && v.plotEl.Equal(el) {
+		return
+	}
+	v.detach()
+	v.plotEl = el
+	share := func(e goapp.Value) float64 {
+		r := el.Call("getBoundingClientRect")
+		w := r.Get("width").Float()
+		if w <= 0 {
+			return 0.5
+		}
+		return min(max((e.Get("clientX").Float()-r.Get("left").Float())/w, 0), 1)
+	}
+	drag := false
+	var last, moved float64
+	v.listeners = append(v.listeners,
+		view.Listen(el, "wheel", false, func(e goapp.Value) {
+			dx, dy := e.Get("deltaX").Float(), e.Get("deltaY").Float()
+			switch {
+			case e.Get("ctrlKey").Truthy() || e.Get("metaKey").Truthy():
+				e.Call("preventDefault")
+				v.extent = v.extent.Zoom(math.Exp(min(max(dy, -60), 60)*0.006), share(e))
+			case v.extent.Zoomed() && (math.Abs(dx) > math.Abs(dy) || e.Get("shiftKey").Truthy()):
+				e.Call("preventDefault")
+				if dx == 0 {
+					dx = dy
+				}
+				v.extent = v.extent.Pan(dx / max(200, v.width))
+			default:
+				return
+			}
+			v.redraw()
+		}),
+		view.Listen(el, "pointerdown", true, func(e goapp.Value) {
+			if e.Get("button").Int() == 0 && e.Get("pointerType").String() != "touch" {
+				drag, last, moved = true, share(e), 0
+			}
+		}),
+		view.Listen(el, "pointermove", true, func(e goapp.Value) {
+			at := share(e)
+			v.mouse = at
+			if !drag || !v.extent.Zoomed() || e.Get("buttons").Int() == 0 {
+				return
+			}
+			moved += math.Abs(at - last)
+			v.extent = v.extent.Pan(last - at)
+			last = at
+			v.redraw()
+		}),
+		view.Listen(el, "pointerleave", true, func(goapp.Value) { drag, v.mouse = false, 0 }),
+		view.Listen(el, "pointerup", true, func(goapp.Value) { drag = false; v.dragged = moved > 0.01 }),
+		view.Listen(el, "dblclick", true, func(e goapp.Value) { v.extent = v.extent.Zoom(0.4, share(e)); v.redraw() }),
+		view.Listen(el, "mouseover", true, func(e goapp.Value) { v.hoverAt(e.Get("target")) }),
+		view.Listen(el, "mouseleave", true, func(goapp.Value) { v.hoverAt(nil) }),
+	)
+}
+
+// hoverAt notes the instant under the pointer, whose relations are drawn.
+func (v *timelineView) hoverAt(target goapp.Value) {
+	at := -1
+	if target != nil && target.Truthy() && target.Get("closest").Truthy() {
+		if el := target.Call("closest", "[data-i]"); el.Truthy() {
+			if i, err := strconv.Atoi(el.Get("dataset").Get("i").String()); err == nil {
+				at = i
+			}
+		}
+	}
+	if at != v.hover-1 {
+		v.hover = at + 1
+		v.redraw()
+	}
+}
+
+// redraw draws once per frame, however many events come.
+func (v *timelineView) redraw() {
+	if v.queued || v.ctx == nil {
+		return
+	}
+	v.queued = true
+	v.ctx.Dispatch(func(goapp.Context) { v.queued = false; v.Update() })
+}
+
+func (v *timelineView) detach() {
+	for _, f := range v.listeners {
+		f()
+	}
+	v.listeners, v.plotEl = nil, nil
 }
 
 const (
@@ -150,13 +367,17 @@ const (
 	axisH    = 22.0
 )
 
-func (v *timelineView) plot(list []api.Instant) goapp.UI {
+func (v *timelineView) plot(list []api.Instant, archived int) goapp.UI {
 	width := v.width
 	if width == 0 {
 		width = 960
 	}
-	st := v.Root.s.state
-	p := model.LayTimeline(list, model.Axis(st.Axis), width-2)
+	s := v.Root.s
+	st := s.state
+	axis := model.Axis(st.Axis)
+	chart := s.chart(axis)
+	p := chart.Lay(width-2, v.extent)
+	v.lanes = p.Lanes
 	y := axisH
 	var shapes []goapp.UI
 	type laneAt struct {
@@ -168,33 +389,210 @@ func (v *timelineView) plot(list []api.Instant) goapp.UI {
 		lanes = append(lanes, laneAt{y, l})
 		y += laneHead + float64(l.Rows)*rowPitch + laneGap
 	}
-	height := y
+	height := max(y, 80)
+	if archived > 0 && archived < len(list) && axis != model.OnCompleted {
+		if x := min(p.XOf(chart.Fraction(archived)), p.Width); x > 1 {
+			shapes = append(shapes,
+				view.Svg("rect").Attr("data-c", "archive").Attr("x", "0").Attr("y", "0").Attr("width", view.Px(x-2)).Attr("height", view.Px(height)),
+				view.Svg("text").Attr("data-c", "archive-label").Attr("x", view.Px(x-7)).Attr("y", view.Px(height-6)).Attr("text-anchor", "end").Text("archived"))
+		}
+	}
 	for _, t := range p.Ticks {
 		shapes = append(shapes,
 			view.Svg("line").Attr("data-c", "tick").Attr("x1", view.Px(t.X)).Attr("x2", view.Px(t.X)).Attr("y1", view.Px(axisH-6)).Attr("y2", view.Px(height)),
 			view.Svg("text").Attr("data-c", "tick-label").Attr("x", view.Px(t.X+3)).Attr("y", "12").Text(t.Label),
 		)
 	}
+	at := map[string][]point{}
 	for i, la := range lanes {
 		if i > 0 {
 			shapes = append(shapes, view.Svg("line").Attr("data-c", "lane-line").Attr("x1", "0").Attr("x2", view.Px(p.Width)).Attr("y1", view.Px(la.y-laneGap/2+1)).Attr("y2", view.Px(la.y-laneGap/2+1)))
 		}
 		shapes = append(shapes, view.Svg("text").Attr("data-c", "lane-label").Attr("x", "4").Attr("y", view.Px(la.y+11)).Text(la.l.Action))
+		for n, b := range la.l.Bins {
+			shapes = append(shapes, bin(la.l, n, b, i, la.y+laneHead))
+		}
 		for _, b := range la.l.Bars {
-			shapes = append(shapes, v.bar(list[b.Index], b, la.y+laneHead+float64(b.Row)*rowPitch, st))
+			in := list[b.Index]
+			top := la.y + laneHead + float64(b.Row)*rowPitch
+			shapes = append(shapes, v.bar(in, b, top, st, b.Index < archived))
+			at[in.Requested] = append(at[in.Requested], point{in.Action, b.X + min(b.W, 60)/2, top + 5.5})
 		}
 	}
+	shapes = append(shapes, v.relations(list, at, height)...)
 	svg := view.Svg("svg").Attr("width", view.Px(p.Width)).Attr("height", view.Px(height)).
-		Attr("role", "group").Attr("aria-label", "Timeline: "+model.Plural(int64(len(list)), "instant")+". Use j and k to move.").
+		Attr("role", "group").Attr("aria-label", "Timeline: "+model.Plural(int64(len(list)), "instant")+". Use j and k to move, w and s to zoom.").
 		Body(shapes...).OnClick(v.pick).On("keydown", v.pickKey)
-	return goapp.Div().Class("plot").Body(svg)
+	class := "plot"
+	if v.extent.Zoomed() {
+		class += " zoomed"
+	}
+	if v.ctx != nil {
+		v.ctx.Defer(func(goapp.Context) { v.attach() })
+	}
+	body := []goapp.UI{svg}
+	if p.Inside == 0 {
+		body = append(body, goapp.P().Class("plot-empty dim").Text("No instants in this part of the time."))
+	}
+	return goapp.Div().ID("timeline-plot").Class(class).Body(body...)
 }
 
-func (v *timelineView) bar(in api.Instant, b model.Bar, y float64, st model.State) goapp.UI {
+// bin is a column that stands for many instants.
+func bin(l model.Lane, n int, b model.Bin, lane int, y float64) goapp.UI {
+	const most = 2*rowPitch - 4
+	h := max(3, most*math.Log1p(float64(b.Count))/math.Log1p(float64(l.Most)))
+	label := model.Plural(int64(b.Count), l.Action)
+	if b.Pending > 0 {
+		label += ", " + model.Count(int64(b.Pending)) + " pending"
+	}
+	class := "bin " + view.ActionClass(l.Action)
+	if b.Pending > 0 {
+		class += " pend"
+	}
+	return view.Svg("g").Attr("data-c", class).Attr("data-bin", strconv.Itoa(lane)+"."+strconv.Itoa(n)).Body(
+		view.Svg("title").Text(label+". Click to zoom in."),
+		view.Svg("rect").Attr("data-c", "shape").Attr("x", view.Px(b.X)).Attr("y", view.Px(y+most-h)).Attr("width", view.Px(max(1, b.W-1))).Attr("height", view.Px(h)))
+}
+
+// point is where an instant is drawn.
+type point struct {
+	action string
+	x, y   float64
+}
+
+// related are the relations from and to an instant: those that plans and results of table
+// services tell, and those of the instant's own metadata once they have been read.
+func (v *timelineView) related(requested string) []api.Relation {
+	s := v.Root.s
+	var out []api.Relation
+	seen := map[api.Relation]bool{}
+	add := func(list []api.Relation) {
+		for _, x := range list {
+			key := x
+			key.Note = ""
+			if (x.From == requested || x.To == requested) && !seen[key] {
+				seen[key] = true
+				out = append(out, x)
+			}
+		}
+	}
+	if d := s.instant.val; d != nil && d.Work != nil && d.Instant.Requested == requested {
+		add(d.Work.Relations)
+	}
+	if r := s.relations.val; r != nil {
+		add(r.Relations)
+	}
+	return out
+}
+
+// maxArcs bounds how many relations are drawn at once.
+const maxArcs = 80
+
+// relations draws what the chosen instant, or the one under the pointer, acts on and what
+// acts on it.
+func (v *timelineView) relations(list []api.Instant, at map[string][]point, height float64) []goapp.UI {
+	st := v.Root.s.state
+	requested, action := st.Instant, st.Action
+	if v.hover > 0 && v.hover <= len(list) {
+		requested, action = list[v.hover-1].Requested, list[v.hover-1].Action
+	}
+	if requested == "" {
+		return nil
+	}
+	place := func(t, action string, other bool) (point, bool) {
+		ps := at[t]
+		if len(ps) == 0 {
+			return point{}, false
+		}
+		for _, p := range ps {
+			if (p.action == action) != other {
+				return p, true
+			}
+		}
+		return ps[0], true
+	}
+	var out []goapp.UI
+	for _, x := range v.related(requested) {
+		if len(out) >= 2*maxArcs {
+			break
+		}
+		if x.Kind == api.RelCompleted || x.From != requested && x.To != requested || x.From == requested && action != "" && x.FromAction != action && x.To != requested {
+			continue
+		}
+		from, ok1 := place(x.From, x.FromAction, false)
+		to, ok2 := place(x.To, x.FromAction, x.From == x.To)
+		if !ok1 || !ok2 || from == to {
+			continue
+		}
+		bend := max(from.y, to.y) + min(38, 12+math.Abs(from.x-to.x)/12)
+		if from.y == to.y {
+			bend = from.y - min(30, 10+math.Abs(from.x-to.x)/12)
+		}
+		// The curve goes three quarters of the way to its handles.
+		bend = min(bend, height+6)
+		class := "rel rel-" + strings.ReplaceAll(x.Kind, " ", "-")
+		if x.Plan {
+			class += " plan"
+		}
+		note := x.FromAction + " " + x.From + " " + x.Kind + " " + x.To
+		if x.Note != "" {
+			note += ", " + x.Note
+		}
+		d := "M" + view.Px(from.x) + " " + view.Px(from.y) + "C" + view.Px(from.x+(to.x-from.x)*0.15) + " " + view.Px(bend) + " " + view.Px(from.x+(to.x-from.x)*0.85) + " " + view.Px(bend) + " " + view.Px(to.x) + " " + view.Px(to.y)
+		out = append(out,
+			view.Svg("path").Attr("data-c", class).Attr("d", d).Body(view.Svg("title").Text(note)),
+			view.Svg("circle").Attr("data-c", class+" end").Attr("cx", view.Px(to.x)).Attr("cy", view.Px(to.y)).Attr("r", "3.5"))
+	}
+	return out
+}
+
+// overview is the whole timeline in little, with the part that the plot shows.
+func (v *timelineView) overview() goapp.UI {
+	s := v.Root.s
+	all, _ := s.instants()
+	if !v.extent.Zoomed() && len(all) <= 200 {
+		return nil
+	}
+	const parts, high = 240, 26.0
+	counts := s.chart(model.Axis(s.state.Axis)).Density(parts)
+	most := 1
+	for _, n := range counts {
+		most = max(most, n)
+	}
+	shapes := []goapp.UI{}
+	for i, n := range counts {
+		if n == 0 {
+			continue
+		}
+		h := max(2, high*math.Log1p(float64(n))/math.Log1p(float64(most)))
+		shapes = append(shapes, view.Svg("rect").Attr("data-c", "density").Attr("x", strconv.Itoa(i)).Attr("y", view.Px(high-h)).Attr("width", "0.8").Attr("height", view.Px(h)))
+	}
+	x, w := v.extent.A*parts, max(1, (v.extent.B-v.extent.A)*parts)
+	shapes = append(shapes, view.Svg("rect").Attr("data-c", "lens").Attr("x", view.Px(x)).Attr("y", "0").Attr("width", view.Px(w)).Attr("height", view.Px(high)))
+	return goapp.Div().ID("timeline-overview").Class("overview").Title("The whole timeline: click to move the part shown").Body(
+		view.Svg("svg").Attr("viewBox", "0 0 "+strconv.Itoa(parts)+" 26").Attr("preserveAspectRatio", "none").Attr("aria-hidden", "true").Body(shapes...)).
+		OnClick(func(ctx goapp.Context, e goapp.Event) {
+			r := ctx.JSSrc().Call("getBoundingClientRect")
+			w := r.Get("width").Float()
+			if w <= 0 {
+				return
+			}
+			f := (e.Get("clientX").Float() - r.Get("left").Float()) / w
+			if !v.extent.Zoomed() {
+				v.extent = v.extent.Zoom(0.1, f)
+			}
+			v.extent = v.extent.MoveTo(f)
+		})
+}
+
+func (v *timelineView) bar(in api.Instant, b model.Bar, y float64, st model.State, archived bool) goapp.UI {
 	chosen := in.Requested == st.Instant && (st.Action == "" || st.Action == in.Action)
 	class := "bar " + view.ActionClass(in.Action)
 	if b.Open {
 		class += " open"
+	}
+	if archived {
+		class += " archived"
 	}
 	if chosen {
 		class += " chosen"
@@ -226,6 +624,22 @@ func (v *timelineView) bar(in api.Instant, b model.Bar, y float64, st model.Stat
 }
 
 func (v *timelineView) pick(_ goapp.Context, e goapp.Event) {
+	if v.dragged {
+		v.dragged = false
+		return
+	}
+	if at, ok := view.Closest(e, "[data-bin]", "bin"); ok {
+		lane, n, _ := strings.Cut(at, ".")
+		li, err1 := strconv.Atoi(lane)
+		bi, err2 := strconv.Atoi(n)
+		if err1 == nil && err2 == nil && li < len(v.lanes) && bi < len(v.lanes[li].Bins) {
+			b := v.lanes[li].Bins[bi]
+			w := (v.extent.B - v.extent.A) / 12
+			mid := (b.A + b.B) / 2
+			v.extent = model.Extent{A: max(0, mid-w/2), B: min(1, mid+w/2)}
+		}
+		return
+	}
 	if i, ok := view.Closest(e, "[data-i]", "i"); ok {
 		v.choose(i)
 	}
@@ -243,20 +657,20 @@ func (v *timelineView) pickKey(_ goapp.Context, e goapp.Event) {
 
 func (v *timelineView) choose(index string) {
 	i, err := strconv.Atoi(index)
-	t := v.Root.s.timeline.val
-	if err != nil || t == nil || i >= len(t.Active) {
+	all, _ := v.Root.s.instants()
+	if err != nil || i < 0 || i >= len(all) {
 		return
 	}
 	st := v.Root.s.state
-	st.Instant, st.Action = t.Active[i].Requested, t.Active[i].Action
+	st.Instant, st.Action = all[i].Requested, all[i].Action
 	v.Root.navigate(st)
 }
 
 // list is every instant as a line, in the order of the axis.
 func (v *timelineView) list() goapp.UI {
 	s := v.Root.s
-	list := s.timeline.val.Active
-	order := model.LayTimeline(list, model.Axis(s.state.Axis), 1000).Order
+	list, archived := s.instants()
+	order := s.chart(model.Axis(s.state.Axis)).Order
 	return goapp.Div().Class("instants").Role("region").Aria("label", "Instants").Body(
 		view.Div("instant head", view.Span("", "Requested"), view.Span("", "Action"), view.Span("took", "Took")),
 		&view.List{Count: len(order), RowHeight: 30, Class: "instant-rows", Label: "Instants", At: at(order, list, s.state), Row: func(i int) goapp.UI {
@@ -271,6 +685,9 @@ func (v *timelineView) list() goapp.UI {
 			class := "instant"
 			if chosen {
 				class += " chosen"
+			}
+			if order[i] < archived {
+				class += " archived"
 			}
 			end := []goapp.UI{}
 			if t := view.StateTag(in.State); t != nil {
@@ -336,19 +753,31 @@ func (v *timelineView) detail() goapp.UI {
 	} else if in.State == "COMPLETED" {
 		completed = view.FactText("Completed", "yes; when is not recorded")
 	}
-	parts := []goapp.UI{head, view.Facts("",
+	work := d.val.Work
+	if work != nil && work.Archived {
+		head = view.Div("", head, view.Div("badges", goapp.Span().Class("badge").Title(work.Stored).Text("archived, in "+model.BaseName(work.Stored))))
+	}
+	parts := []goapp.UI{head}
+	if work != nil && work.Sentence != "" {
+		parts = append(parts, goapp.P().Class("sentence").Text(work.Sentence))
+	}
+	parts = append(parts, view.Facts("",
 		view.Fact("Requested", view.Mono(in.Requested), view.Span("dim", model.Clock(in.Requested))),
 		completed,
 		view.FactText("Took", took),
 		view.FactText("Operation", opName(in.Operation)),
-	)}
+	))
 	if in.State == "COMPLETED" {
 		rows, files := s.state.Go(model.Rows), s.state.Go(model.Files)
 		rows.AsOf, files.AsOf = in.Requested, in.Requested
 		rows.FileID, rows.OnlyPartition = "", false
 		parts = append(parts, view.Div("actions",
 			view.Link("button small", rows, goapp.Text("Rows as of this instant")),
-			view.Link("button small", files, goapp.Text("Files as of this instant"))))
+			view.Link("button small", files, goapp.Text("Files as of this instant")),
+			v.compareTo(in)))
+	}
+	if work != nil {
+		parts = append(parts, v.work(work)...)
 	}
 	if sum := d.val.Summary; sum != nil {
 		parts = append(parts, v.summary(sum))

@@ -27,7 +27,10 @@ func newEngine(t *testing.T, on func(e *engine, r Request)) *engine {
 		e.mu.Lock()
 		e.sent = append(e.sent, r)
 		e.mu.Unlock()
-		go e.on(e, r)
+		e.mu.Lock()
+		on := e.on
+		e.mu.Unlock()
+		go on(e, r)
 		return nil
 	})
 	return e
@@ -174,5 +177,39 @@ func TestUndecodableAnswersAreFaults(t *testing.T) {
 	e.mux = NewMux(func(Request) error { return errors.New("closed") })
 	if _, err := Call[api.Rows](context.Background(), e.mux, api.OpRows, api.RowsRequest{}, nil); FaultOf(err).Kind != "internal" {
 		t.Fatal(err)
+	}
+}
+
+func TestResendAsksAnotherEngine(t *testing.T) {
+	e := newEngine(t, func(e *engine, r Request) {})
+	answers := make(chan error, 2)
+	for i := range 2 {
+		go func() {
+			b, err := Call[api.Bytes](context.Background(), e.mux, api.OpBytes, api.BytesRequest{Offset: int64(i)}, nil)
+			if err == nil && b.Offset != int64(i) {
+				err = errors.New("the answer of another request")
+			}
+			answers <- err
+		}()
+	}
+	for len(e.requests()) < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	e.mu.Lock()
+	e.on = func(e *engine, r Request) {
+		var req api.BytesRequest
+		_ = json.Unmarshal(r.Args, &req)
+		body, _ := json.Marshal(api.Bytes{Offset: req.Offset})
+		e.mux.Receive(Reply{ID: r.ID, Answer: body})
+	}
+	e.mu.Unlock()
+	e.mux.Resend()
+	for range 2 {
+		if err := <-answers; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := e.requests(); len(got) != 4 || got[2].ID != 1 || got[3].ID != 2 {
+		t.Fatalf("messages %+v", got)
 	}
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"sort"
 	"sync"
 
 	"hudiscope/core/api"
@@ -34,6 +35,7 @@ type Mux struct {
 }
 
 type waiting struct {
+	request  Request
 	done     chan result // has room for one
 	progress func(api.Progress)
 }
@@ -57,6 +59,7 @@ func (m *Mux) Do(ctx context.Context, op api.Op, args json.RawMessage, progress 
 	m.mu.Lock()
 	m.next++
 	id := m.next
+	w.request = Request{ID: id, Op: op, Args: args}
 	m.waiting[id] = w
 	m.mu.Unlock()
 	defer func() {
@@ -65,7 +68,7 @@ func (m *Mux) Do(ctx context.Context, op api.Op, args json.RawMessage, progress 
 		w.progress = nil
 		m.mu.Unlock()
 	}()
-	if err := m.post(Request{ID: id, Op: op, Args: args}); err != nil {
+	if err := m.post(w.request); err != nil {
 		return nil, internal("the request can't be sent to the engine: %v", err)
 	}
 	select {
@@ -117,6 +120,23 @@ func (m *Mux) Fail(f *api.Fault) {
 	for id, w := range m.waiting {
 		delete(m.waiting, id)
 		w.done <- result{fault: f}
+	}
+}
+
+// Resend sends every waiting request once more: another engine has taken over.
+func (m *Mux) Resend() {
+	m.mu.Lock()
+	var all []Request
+	for _, w := range m.waiting {
+		all = append(all, w.request)
+	}
+	m.mu.Unlock()
+	sort.Slice(all, func(i, j int) bool { return all[i].ID < all[j].ID })
+	for _, r := range all {
+		if err := m.post(r); err != nil {
+			f, _ := json.Marshal(internal("the request can't be sent to the engine: %v", err))
+			m.Receive(Reply{ID: r.ID, Fault: f})
+		}
 	}
 }
 

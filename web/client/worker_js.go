@@ -21,6 +21,9 @@ type Worker struct {
 	// OnDeath is called when the engine ended and was started again, or could not be
 	// (restarted false). It may be nil.
 	OnDeath func(f *api.Fault, restarted bool)
+	// OnPart is called when an engine with another part is started, because a table needs it
+	// (loaded true), or when that engine could not be loaded. It may be nil.
+	OnPart func(part string, loaded bool)
 
 	mu     sync.Mutex
 	worker js.Value
@@ -28,6 +31,9 @@ type Worker struct {
 	broken *api.Fault
 	drops  []drop
 	funcs  []js.Func
+	// part names what the running engine has beyond the usual; missing the part whose engine
+	// could not be loaded.
+	part, missing string
 }
 
 type drop struct {
@@ -82,7 +88,39 @@ func (w *Worker) Do(ctx context.Context, op api.Op, args json.RawMessage, progre
 	if broken != nil {
 		return nil, broken
 	}
-	return w.mux.Do(ctx, op, args, progress)
+	answer, err := w.mux.Do(ctx, op, args, progress)
+	if f, ok := err.(*api.Fault); ok && f.Kind == "needs part" && w.upgrade(f.Part) {
+		return w.mux.Do(ctx, op, args, progress)
+	}
+	return answer, err
+}
+
+// upgrade starts the engine that has a part, in place of the running one, which ends. What is
+// waiting is asked of the new one. It reports false when there is no such engine.
+func (w *Worker) upgrade(part string) bool {
+	w.mu.Lock()
+	if part == "" || part == w.missing {
+		w.mu.Unlock()
+		return false
+	}
+	if w.part == part {
+		// Another request has started it meanwhile.
+		w.mu.Unlock()
+		return true
+	}
+	w.part = part
+	w.worker.Call("terminate")
+	w.attach(loader().Call("startEngine", part))
+	worker, drops := w.worker, w.drops
+	w.mu.Unlock()
+	for _, d := range drops {
+		postDrop(worker, d)
+	}
+	w.mux.Resend()
+	if w.OnPart != nil {
+		w.OnPart(part, true)
+	}
+	return true
 }
 
 // Drop gives files to the engine under a name like "drop:1". files is an array of
@@ -160,6 +198,23 @@ func (w *Worker) died(reason string) {
 		w.mu.Unlock()
 		return
 	}
+	if !started && w.part != "" {
+		// The usual engine goes on without the part.
+		part := w.part
+		w.part, w.missing = "", part
+		w.worker.Call("terminate")
+		w.attach(loader().Call("startEngine", ""))
+		worker, drops := w.worker, w.drops
+		w.mu.Unlock()
+		for _, d := range drops {
+			postDrop(worker, d)
+		}
+		w.mux.Resend()
+		if w.OnPart != nil {
+			w.OnPart(part, false)
+		}
+		return
+	}
 	if !started {
 		f.Kind, f.Message = "unreachable", "The engine could not be loaded: "+reason
 		f.Try = "Reload the page. If it fails again, engine.wasm or engine.js is missing beside this page, or the browser can't run WebAssembly."
@@ -172,7 +227,7 @@ func (w *Worker) died(reason string) {
 		return
 	}
 	w.worker.Call("terminate")
-	w.attach(loader().Call("startEngine"))
+	w.attach(loader().Call("startEngine", w.part))
 	worker, drops := w.worker, w.drops
 	w.mu.Unlock()
 	w.mux.Fail(f)

@@ -20,7 +20,7 @@ const views = {
   rows: { hash: "#/t=sample:mor_trips_h120&v=rows", wait: "#grid [role=gridcell][aria-colindex]" },
   "rows-types": { hash: "#/t=sample:all_types_mor_h120&v=rows&m=0", wait: "#grid [role=gridcell][aria-colindex]", click: '#grid [data-r="2"] [aria-colindex="5"]' },
   history: { hash: "#/t=sample:mor_rollback_multi_h0150&v=history&k=trip-001", wait: ".rung.result" },
-  "history-late": { hash: "#/t=sample:merge_event_time_mor_h120&v=history&k=u&kp=1", wait: ".rung.result" },
+  "history-late": { hash: "#/t=sample:merge_event_time_mor_h120&v=history&k=trip-00&kp=1", wait: ".rung.result" },
   "history-empty": { hash: "#/t=sample:mor_trips_h120&v=history", wait: ".history .empty" },
   replay: { hash: `#/t=sample:mor_rollback_multi_h0150&v=blocks&${slice}&r=scan&n=8`, wait: "#replay-queue" },
   "replay-merge": { hash: `#/t=sample:mor_rollback_multi_h0150&v=blocks&${slice}&r=merge&n=39`, wait: "#replay-queue" },

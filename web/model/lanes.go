@@ -40,6 +40,9 @@ type Lane struct {
 	// Rows is how many sub-rows are needed so that no two bars overlap.
 	Rows int
 	Bars []Bar
+	// Bins stand in for Bars where there are too many; Most is the largest count of them.
+	Bins []Bin
+	Most int
 }
 
 // Tick is a mark on the axis.
@@ -58,6 +61,10 @@ type Plot struct {
 	Width float64
 	// From and To are the times at the edges of a time axis.
 	From, To time.Time
+	// Inside counts the instants in the part that is seen.
+	Inside int
+	// XOf turns a fraction of the whole axis into pixels.
+	XOf func(float64) float64
 }
 
 // laneOrder is the order of lanes from top to bottom: writes, table services, undoing, keeping.
@@ -73,134 +80,353 @@ const (
 	edgePad = 14.0
 )
 
-// LayTimeline lays instants out in lanes per action within width pixels.
-func LayTimeline(instants []api.Instant, axis Axis, width float64) Plot {
-	p := Plot{Width: width}
-	if len(instants) == 0 {
+// Extent is the part of an axis that is seen: fractions of its whole length, 0 ≤ A < B ≤ 1.
+type Extent struct{ A, B float64 }
+
+// Whole is the extent of everything.
+var Whole = Extent{0, 1}
+
+// Zoomed reports whether only a part is seen.
+func (e Extent) Zoomed() bool { return e.B-e.A < 0.999 }
+
+// leastExtent bounds how far one can zoom in.
+const leastExtent = 1e-7
+
+// Zoom makes the part smaller (factor < 1) or larger around a point of it (0 left, 1 right).
+func (e Extent) Zoom(factor, around float64) Extent {
+	w := math.Min(1, math.Max(leastExtent, (e.B-e.A)*factor))
+	at := e.A + around*(e.B-e.A)
+	return fit(at-around*w, w)
+}
+
+// Pan moves the part by a share of its own width.
+func (e Extent) Pan(by float64) Extent {
+	w := e.B - e.A
+	return fit(e.A+by*w, w)
+}
+
+// MoveTo puts the middle of the part at a fraction of the whole.
+func (e Extent) MoveTo(middle float64) Extent {
+	w := e.B - e.A
+	return fit(middle-w/2, w)
+}
+
+func fit(a, w float64) Extent {
+	a = math.Min(math.Max(0, a), 1-w)
+	return Extent{a, a + w}
+}
+
+// Bin stands for several instants of a lane that are too close to be drawn one by one.
+type Bin struct {
+	X, W  float64
+	Count int
+	// Pending counts those that are not completed.
+	Pending int
+	// A and B are the extent to zoom to.
+	A, B float64
+}
+
+// maxBars is how many bars are drawn one by one.
+const maxBars = 1500
+
+// Chart is a list of instants on an axis, prepared once so that any part of it is laid out
+// quickly.
+type Chart struct {
+	// Order lists instant indexes from left to right, as the keyboard walks them.
+	Order []int
+	// Place is the inverse of Order.
+	Place []int
+
+	instants []api.Instant
+	axis     Axis
+	from, to time.Time
+	// start, end and anchor are fractions of the whole axis; start is NaN for a name without a time.
+	start, end, anchor []float64
+	pending            bool
+}
+
+// NewChart prepares instants for an axis.
+func NewChart(instants []api.Instant, axis Axis) *Chart {
+	n := len(instants)
+	c := &Chart{instants: instants, axis: axis, Order: order(instants, axis), Place: make([]int, n),
+		start: make([]float64, n), end: make([]float64, n), anchor: make([]float64, n)}
+	for at, i := range c.Order {
+		c.Place[i] = at
+	}
+	for _, in := range instants {
+		if pending(in) {
+			c.pending = true
+			break
+		}
+	}
+	if axis == InSteps {
+		for i := range instants {
+			c.start[i] = float64(c.Place[i]) / float64(n)
+			c.end[i] = float64(c.Place[i]+1) / float64(n)
+			c.anchor[i] = c.start[i]
+		}
+		return c
+	}
+	requested, completed := make([]time.Time, n), make([]time.Time, n)
+	seen := false
+	note := func(t time.Time) {
+		if !seen || t.Before(c.from) {
+			c.from = t
+		}
+		if !seen || t.After(c.to) {
+			c.to = t
+		}
+		seen = true
+	}
+	for i, in := range instants {
+		if t, ok := InstantTime(in.Requested); ok {
+			requested[i] = t
+			note(t)
+		}
+		if t, ok := InstantTime(in.Completed); ok {
+			completed[i] = t
+			note(t)
+		}
+	}
+	if !c.to.After(c.from) {
+		c.to = c.from.Add(time.Second)
+	}
+	whole := float64(c.to.Sub(c.from))
+	for i := range instants {
+		if requested[i].IsZero() {
+			c.start[i], c.end[i], c.anchor[i] = math.NaN(), 0, 0
+			continue
+		}
+		c.start[i] = float64(requested[i].Sub(c.from)) / whole
+		c.end[i], c.anchor[i] = c.start[i], c.start[i]
+		if t := completed[i]; !t.IsZero() && !t.Before(requested[i]) {
+			c.end[i] = float64(t.Sub(c.from)) / whole
+			if axis == OnCompleted {
+				c.anchor[i] = c.end[i]
+			}
+		}
+	}
+	return c
+}
+
+// Fraction is where an instant begins on the whole axis.
+func (c *Chart) Fraction(i int) float64 {
+	if i < 0 || i >= len(c.start) || math.IsNaN(c.start[i]) {
+		return 0
+	}
+	return c.start[i]
+}
+
+// Density counts instants in equal parts of the whole axis, for an overview.
+func (c *Chart) Density(parts int) []int {
+	out := make([]int, parts)
+	for i := range c.start {
+		at := int(c.Fraction(i) * float64(parts))
+		out[min(max(at, 0), parts-1)]++
+	}
+	return out
+}
+
+// Lay draws a part of the chart within width pixels.
+func (c *Chart) Lay(width float64, e Extent) Plot {
+	p := Plot{Width: width, Order: c.Order}
+	n := len(c.instants)
+	if n == 0 {
 		return p
 	}
 	if width < 120 {
 		p.Width = 120
 	}
-	p.Order = order(instants, axis)
-	place := make([]int, len(instants)) // instant → place in order
-	for at, i := range p.Order {
-		place[i] = at
+	if !(e.B > e.A) {
+		e = Whole
 	}
-
-	type extent struct {
-		x, end, anchor float64
-		open, timeless bool
-	}
-	ext := make([]extent, len(instants))
-	if axis == InSteps {
-		step := (p.Width - 2*edgePad) / float64(len(instants))
-		if step < stepW {
+	left, right := edgePad, edgePad
+	var room float64 // pixels for the part that is seen
+	if c.axis == InSteps {
+		room = p.Width - left - right
+		step := room / (float64(n) * (e.B - e.A))
+		if step < stepW && !e.Zoomed() && n <= maxBars {
 			step = stepW
-			p.Width = 2*edgePad + step*float64(len(instants))
+			p.Width = left + right + step*float64(n)
 		}
 		if step > 150 {
 			step = 150
 		}
-		for i := range instants {
-			x := edgePad + step*float64(place[i])
-			ext[i] = extent{x: x + 2, end: x + step - 4, anchor: x + 2}
-			if instants[i].Completed == "" && instants[i].State != "COMPLETED" {
-				ext[i].open = true
-				ext[i].end = p.Width
-			}
-		}
-		every := 1 + int(96/step)
-		for at, i := range p.Order {
-			if at%every == 0 {
-				p.Ticks = append(p.Ticks, Tick{X: edgePad + step*float64(at) + 2, Label: clockOfDay(instants[i].Requested)})
-			}
-		}
+		room = step * float64(n) * (e.B - e.A)
 	} else {
-		var from, to time.Time
-		seen := false
-		note := func(t time.Time) {
-			if !seen || t.Before(from) {
-				from = t
-			}
-			if !seen || t.After(to) {
-				to = t
-			}
-			seen = true
+		right = edgePad + minBar
+		if c.pending {
+			// Pending instants need room at the right to be seen going on.
+			right = 56
 		}
-		for _, in := range instants {
-			if t, ok := InstantTime(in.Requested); ok {
-				note(t)
+		room = p.Width - left - right
+	}
+	scale := room / (e.B - e.A)
+	xOf := func(f float64) float64 { return left + (f-e.A)*scale }
+	p.XOf = xOf
+
+	var inside []int
+	for i := range c.instants {
+		s, t := c.start[i], c.end[i]
+		if math.IsNaN(s) {
+			if e.A <= 0 {
+				inside = append(inside, i)
 			}
-			if t, ok := InstantTime(in.Completed); ok {
-				note(t)
-			}
+			continue
 		}
-		if !to.After(from) {
-			to = from.Add(time.Second)
+		if c.axis != InSteps && pending(c.instants[i]) {
+			t = 1
 		}
-		p.From, p.To = from, to
-		// Pending instants need room at the right to be seen going on.
-		right := edgePad + minBar
-		for _, in := range instants {
-			if pending(in) {
-				right = 56
+		if s <= e.B && t >= e.A && !(c.axis == InSteps && (s >= e.B || t <= e.A)) {
+			inside = append(inside, i)
+		}
+	}
+	p.Inside = len(inside)
+	byAction := map[string][]int{}
+	for _, i := range inside {
+		byAction[c.instants[i].Action] = append(byAction[c.instants[i].Action], i)
+	}
+	if c.axis == InSteps {
+		p.Ticks = c.stepTicks(e, xOf)
+	} else {
+		whole := float64(c.to.Sub(c.from))
+		p.From = c.from.Add(time.Duration(e.A * whole))
+		p.To = c.from.Add(time.Duration(e.B * whole))
+		if !p.To.After(p.From) {
+			p.To = p.From.Add(time.Millisecond)
+		}
+		p.Ticks = timeTicks(p.From, p.To, func(t time.Time) float64 { return xOf(float64(t.Sub(c.from)) / whole) })
+	}
+	for _, action := range laneActions(byAction) {
+		if len(inside) > maxBars {
+			p.Lanes = append(p.Lanes, c.bins(action, byAction[action], e, left, room))
+		} else {
+			p.Lanes = append(p.Lanes, c.lane(action, byAction[action], p.Width, xOf))
+		}
+	}
+	return p
+}
+
+func (c *Chart) stepTicks(e Extent, xOf func(float64) float64) []Tick {
+	n := float64(len(c.instants))
+	step := xOf(1/n) - xOf(0)
+	every := 1 + int(96/step)
+	first := int(math.Ceil(e.A*n)) / every * every
+	var out []Tick
+	for at := first; at < len(c.Order) && float64(at) < e.B*n && len(out) < 400; at += every {
+		if float64(at) < e.A*n {
+			continue
+		}
+		out = append(out, Tick{X: xOf(float64(at)/n) + 2, Label: clockOfDay(c.instants[c.Order[at]].Requested)})
+	}
+	return out
+}
+
+// lane lays out the bars of an action so that none overlaps another.
+func (c *Chart) lane(action string, ids []int, width float64, xOf func(float64) float64) Lane {
+	type box struct {
+		x, end, anchor float64
+		open, timeless bool
+	}
+	boxOf := func(i int) box {
+		open := pending(c.instants[i])
+		if math.IsNaN(c.start[i]) {
+			return box{x: 2, end: 2 + minBar, anchor: 2, timeless: true}
+		}
+		b := box{x: xOf(c.start[i]), end: xOf(c.end[i]), anchor: xOf(c.anchor[i]), open: open}
+		if c.axis == InSteps {
+			gap := math.Min(4, (b.end-b.x)*0.2)
+			b.x += gap / 2
+			b.end -= gap
+			b.anchor = b.x
+		} else {
+			b.end = math.Max(b.end, b.x+minBar)
+		}
+		if open {
+			b.end = width
+		}
+		// What goes on outside is cut where it can't be seen.
+		b.x = math.Max(b.x, -40)
+		b.end = math.Min(math.Max(b.end, b.x+1), math.Max(width, b.x+minBar))
+		return b
+	}
+	boxes := make(map[int]box, len(ids))
+	for _, i := range ids {
+		boxes[i] = boxOf(i)
+	}
+	sort.SliceStable(ids, func(a, b int) bool { return boxes[ids[a]].x < boxes[ids[b]].x })
+	lane := Lane{Action: action}
+	var ends []float64 // end of the last bar of each sub-row
+	for _, i := range ids {
+		b := boxes[i]
+		row := -1
+		for r, end := range ends {
+			if b.x >= end+barGap {
+				row = r
 				break
 			}
 		}
-		scale := (p.Width - edgePad - right) / float64(to.Sub(from))
-		xOf := func(t time.Time) float64 { return edgePad + float64(t.Sub(from))*scale }
-		for i, in := range instants {
-			t, ok := InstantTime(in.Requested)
-			if !ok {
-				ext[i] = extent{x: 2, end: 2 + minBar, anchor: 2, timeless: true}
-				continue
-			}
-			e := extent{x: xOf(t)}
-			e.end, e.anchor = e.x+minBar, e.x
-			if c, ok := InstantTime(in.Completed); ok && !c.Before(t) {
-				e.end = math.Max(xOf(c), e.x+minBar)
-				if axis == OnCompleted {
-					e.anchor = xOf(c)
-				}
-			}
-			if pending(in) {
-				e.open, e.end = true, p.Width
-			}
-			ext[i] = e
+		if row < 0 {
+			row = len(ends)
+			ends = append(ends, 0)
 		}
-		p.Ticks = timeTicks(from, to, xOf)
+		ends[row] = b.end
+		lane.Bars = append(lane.Bars, Bar{Index: i, Order: c.Place[i], X: b.x, W: b.end - b.x, Row: row, Anchor: b.anchor, Open: b.open, Timeless: b.timeless})
 	}
+	lane.Rows = len(ends)
+	return lane
+}
 
-	byAction := map[string][]int{}
-	for _, i := range p.Order {
-		byAction[instants[i].Action] = append(byAction[instants[i].Action], i)
-	}
-	for _, action := range laneActions(byAction) {
-		ids := byAction[action]
-		sort.SliceStable(ids, func(a, b int) bool { return ext[ids[a]].x < ext[ids[b]].x })
-		lane := Lane{Action: action}
-		var ends []float64 // end of the last bar of each sub-row
-		for _, i := range ids {
-			e := ext[i]
-			row := -1
-			for r, end := range ends {
-				if e.x >= end+barGap {
-					row = r
-					break
-				}
-			}
-			if row < 0 {
-				row = len(ends)
-				ends = append(ends, 0)
-			}
-			ends[row] = e.end
-			lane.Bars = append(lane.Bars, Bar{Index: i, Order: place[i], X: e.x, W: e.end - e.x, Row: row, Anchor: e.anchor, Open: e.open, Timeless: e.timeless})
+// bins counts the instants of an action in columns of a few pixels.
+func (c *Chart) bins(action string, ids []int, e Extent, left, room float64) Lane {
+	const column = 6.0
+	lane := Lane{Action: action, Rows: 2}
+	parts := max(1, int(room/column))
+	counts := make([]Bin, parts)
+	w := (e.B - e.A) / float64(parts)
+	for _, i := range ids {
+		at := int((c.Fraction(i) - e.A) / w)
+		b := &counts[min(max(at, 0), parts-1)]
+		b.Count++
+		if pending(c.instants[i]) {
+			b.Pending++
 		}
-		lane.Rows = len(ends)
-		p.Lanes = append(p.Lanes, lane)
 	}
-	return p
+	for i, b := range counts {
+		if b.Count == 0 {
+			continue
+		}
+		b.X, b.W = left+float64(i)*room/float64(parts), room/float64(parts)
+		b.A, b.B = e.A+float64(i)*w, e.A+float64(i+1)*w
+		lane.Bins = append(lane.Bins, b)
+		lane.Most = max(lane.Most, b.Count)
+	}
+	return lane
+}
+
+// LayTimeline lays instants out in lanes per action within width pixels.
+func LayTimeline(instants []api.Instant, axis Axis, width float64) Plot {
+	return NewChart(instants, axis).Lay(width, Whole)
+}
+
+// Expand makes instants of the columns of a compact timeline.
+func Expand(c *api.CompactTimeline) []api.Instant {
+	states := [...]string{"REQUESTED", "INFLIGHT", "COMPLETED"}
+	out := make([]api.Instant, len(c.Requested))
+	for i := range out {
+		in := api.Instant{Requested: c.Requested[i], CompletedFrom: c.CompletedFrom}
+		if i < len(c.Completed) {
+			in.Completed = c.Completed[i]
+		}
+		if i < len(c.Action) && int(c.Action[i]) < len(c.Actions) {
+			in.Action = c.Actions[c.Action[i]]
+		}
+		if i < len(c.State) && int(c.State[i]) < len(states) {
+			in.State = states[c.State[i]]
+		}
+		out[i] = in
+	}
+	return out
 }
 
 func pending(in api.Instant) bool { return in.State != "COMPLETED" }

@@ -39,8 +39,9 @@
   // Everything the Go program needs of this page.
   const hudiscope = (window.hudiscope = {
     engine: null,
-    startEngine() {
-      const worker = new Worker("engine.js");
+    // part names an engine that can read more: "orc".
+    startEngine(part) {
+      const worker = new Worker(part ? "engine.js?part=" + encodeURIComponent(part) : "engine.js");
       worker.early = [];
       worker.onmessage = (e) => worker.early.push(e.data);
       worker.onerror = (e) => worker.early.push({ dead: e.message || "the worker could not start" });

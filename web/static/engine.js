@@ -30,8 +30,11 @@ const reason = () => {
 };
 
 (async () => {
-  const response = await fetch("engine.wasm");
-  if (!response.ok) throw new Error("engine.wasm: HTTP " + response.status);
+  const part = new URLSearchParams(self.location.search).get("part") || "";
+  if (!/^[a-z0-9]*$/.test(part)) throw new Error("no such part");
+  const program = part ? `engine-${part}.wasm` : "engine.wasm";
+  const response = await fetch(program);
+  if (!response.ok) throw new Error(program + ": HTTP " + response.status);
   // The size is known only when the body isn't compressed on the way.
   const total = response.headers.get("Content-Encoding") ? 0 : Number(response.headers.get("Content-Length")) || 0;
   let received = 0;

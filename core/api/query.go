@@ -1,0 +1,216 @@
+package api
+
+// The requests about how a read is planned.
+const (
+	OpPlan   Op = "plan"   // PlanRequest → Plan
+	OpStream Op = "stream" // StreamRequest → Rows
+	OpSplits Op = "splits" // SplitsRequest → Splits
+)
+
+// PlanRequest asks what a Spark read will do; nothing of the data is read.
+type PlanRequest struct {
+	Table
+	// Options, Partitions and FileID as in RowsRequest.
+	Options    map[string]string `json:"options,omitempty"`
+	Partitions []string          `json:"partitions,omitempty"`
+	FileID     string            `json:"file_id,omitempty"`
+	// Limit is the number of rows of a show() or take(), for the tasks that it runs; 0 means none.
+	Limit int `json:"limit,omitempty"`
+	// Spark are spark.sql.files.maxPartitionBytes, spark.sql.files.openCostInBytes,
+	// spark.default.parallelism and their kin, by name; the defaults where they are absent.
+	Spark map[string]string `json:"spark,omitempty"`
+}
+
+// Plan is a planned Spark read.
+type Plan struct {
+	Relation QueryRelation `json:"relation"`
+	// Columns of the rows; SchemaFrom says where the schema was found.
+	Columns    []Column `json:"columns"`
+	SchemaFrom string   `json:"schema_from"`
+	AsOf       string   `json:"as_of"`
+	Rules      string   `json:"rules"`
+	// Range, Filter and Instants are set for incremental queries and queries for change data.
+	Range    string          `json:"range,omitempty"`
+	Filter   string          `json:"filter,omitempty"`
+	Instants []ChosenInstant `json:"instants,omitempty"`
+	// Parts are what is read as one: slices, or the changes of a file group.
+	Parts []PlanPart `json:"parts"`
+	Tasks Tasks      `json:"tasks"`
+	// Findings say what differs from Hudi or may be missing.
+	Findings []Finding `json:"findings,omitempty"`
+}
+
+// QueryRelation is the decision which relation a Spark read becomes.
+type QueryRelation struct {
+	Inputs []Fact `json:"inputs"`
+	// Rules are the rows of the decision table, in order; Taken is the index of the one taken.
+	Rules []RelationRule `json:"rules"`
+	Taken int            `json:"taken"`
+	Name  string         `json:"name"`
+}
+
+// Fact is a name and a value for people.
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// RelationRule is one row of the decision table.
+type RelationRule struct {
+	When     string `json:"when"`
+	Relation string `json:"relation"`
+	Reads    string `json:"reads"`
+	Holds    bool   `json:"holds"`
+}
+
+// ChosenInstant is an instant that a plan reads, and why.
+type ChosenInstant struct {
+	Requested string `json:"requested"`
+	Completed string `json:"completed,omitempty"`
+	Action    string `json:"action"`
+	Operation string `json:"operation,omitempty"`
+	Archived  bool   `json:"archived,omitempty"`
+	Why       string `json:"why"`
+}
+
+// PlanPart is one part of a plan.
+type PlanPart struct {
+	Partition   string   `json:"partition"`
+	FileID      string   `json:"file_id"`
+	BaseInstant string   `json:"base_instant,omitempty"`
+	Base        string   `json:"base,omitempty"`
+	Logs        []string `json:"logs,omitempty"`
+	// Bytes of the files, as far as they are known.
+	Bytes int64 `json:"bytes"`
+	// How names the reader.
+	How string `json:"how"`
+	// Changes of a query for change data, oldest first.
+	Changes []PlanChange `json:"changes,omitempty"`
+}
+
+// PlanChange is one source of changes of a file group.
+type PlanChange struct {
+	Instant string   `json:"instant"`
+	Case    string   `json:"case"`
+	Files   []string `json:"files,omitempty"`
+	// Before and After are the files in which images are looked up.
+	Before []string `json:"before,omitempty"`
+	After  []string `json:"after,omitempty"`
+	Why    string   `json:"why"`
+}
+
+// Tasks says how Spark packs the plan's files.
+type Tasks struct {
+	// MaxSplitBytes is the size of a split; Sum how it was computed, in words.
+	MaxSplitBytes int64  `json:"max_split_bytes"`
+	Sum           string `json:"sum"`
+	// Tasks in order of their index.
+	Tasks []Task `json:"tasks"`
+	// Rounds are the runs of tasks of a limit when no task but the last gives enough rows: the worst case.
+	Rounds []TaskRound `json:"rounds,omitempty"`
+}
+
+// Task is one Spark task.
+type Task struct {
+	Pieces []Piece `json:"pieces"`
+	Bytes  int64   `json:"bytes"`
+}
+
+// Piece is a part of a file that a task reads. Part is the index of the plan's part.
+type Piece struct {
+	Part   int    `json:"part"`
+	File   string `json:"file"`
+	Start  int64  `json:"start"`
+	Length int64  `json:"length"`
+}
+
+// TaskRound is one run of tasks, from First on.
+type TaskRound struct {
+	First int `json:"first"`
+	Tasks int `json:"tasks"`
+}
+
+// StreamRequest asks for the rows that Flink reads, with their kinds. They are answered as Rows, with a
+// column "kind" in front.
+type StreamRequest struct {
+	Table
+	// Options are Flink's own: read.start-commit, changelog.enabled, …
+	Options map[string]string `json:"options,omitempty"`
+	// Batch reads once, and not as a stream until nothing is new.
+	Batch bool `json:"batch,omitempty"`
+	// Seen is the completion time up to which the table is looked at, "" for all of it.
+	Seen       string   `json:"seen,omitempty"`
+	Partitions []string `json:"partitions,omitempty"`
+	Offset     int64    `json:"offset,omitempty"`
+	Limit      int      `json:"limit,omitempty"`
+	// Text as in RowsRequest.
+	Text bool `json:"text,omitempty"`
+}
+
+// SplitsRequest asks for the splits of a Flink read.
+type SplitsRequest struct {
+	Table
+	Options    map[string]string `json:"options,omitempty"`
+	Batch      bool              `json:"batch,omitempty"`
+	Seen       string            `json:"seen,omitempty"`
+	Partitions []string          `json:"partitions,omitempty"`
+	// Poll asks for one round only, from State on.
+	Poll  bool         `json:"poll,omitempty"`
+	State *StreamState `json:"state,omitempty"`
+}
+
+// StreamState is the state of Flink's monitor between two looks, as a checkpoint saves it.
+type StreamState struct {
+	IssuedInstant string  `json:"issued_instant"`
+	IssuedOffset  string  `json:"issued_offset"`
+	Remaining     []Split `json:"remaining,omitempty"`
+	Total         int     `json:"total"`
+}
+
+// Splits are the rounds of a Flink read.
+type Splits struct {
+	Rounds []SplitRound `json:"rounds"`
+	// State after the rounds.
+	State StreamState `json:"state"`
+	Rules string      `json:"rules"`
+	// ByRequestedTime tells that ranges are of requested times.
+	ByRequestedTime bool `json:"by_requested_time"`
+}
+
+// SplitRound is one look at the table.
+type SplitRound struct {
+	IssuedOffset string          `json:"issued_offset,omitempty"`
+	EndInstant   string          `json:"end_instant,omitempty"`
+	Offset       string          `json:"offset,omitempty"`
+	InputFormat  string          `json:"input_format,omitempty"`
+	Range        string          `json:"range,omitempty"`
+	Instants     []ChosenInstant `json:"instants,omitempty"`
+	Splits       []Split         `json:"splits"`
+	Findings     []Finding       `json:"findings,omitempty"`
+}
+
+// Split is an input split.
+type Split struct {
+	Num          int         `json:"num"`
+	Class        string      `json:"class"`
+	Partition    string      `json:"partition"`
+	FileID       string      `json:"file_id,omitempty"`
+	Base         string      `json:"base,omitempty"`
+	Logs         []string    `json:"logs"`
+	Length       int64       `json:"length,omitempty"`
+	LatestCommit string      `json:"latest_commit,omitempty"`
+	MergeType    string      `json:"merge_type,omitempty"`
+	Range        *SplitRange `json:"range,omitempty"`
+	Iterator     string      `json:"iterator"`
+	Why          string      `json:"why"`
+	// Task is the reader that the split goes to, -1 when read.tasks is not given.
+	Task int `json:"task"`
+}
+
+// SplitRange limits the rows of a split. Class is Hudi's name of its kind.
+type SplitRange struct {
+	Class    string   `json:"class"`
+	Start    string   `json:"start,omitempty"`
+	End      string   `json:"end,omitempty"`
+	Instants []string `json:"instants,omitempty"`
+}

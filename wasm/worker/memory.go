@@ -1,0 +1,85 @@
+//go:build js && wasm
+
+package worker
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"syscall/js"
+
+	"hudiscope/fsadapter/idbspill"
+)
+
+const (
+	// defaultMergeBytes is the memory for merging one file slice; what does not fit goes to IndexedDB.
+	defaultMergeBytes = 64 << 20
+	// gcHeadroom is how much garbage may lie about beside a large heap; gcPercent is how much, of
+	// what is in use, beside a small one: memory is plentiful compared with the time that a
+	// collection takes here.
+	gcHeadroom = 128 << 20
+	gcPercent  = 300
+	// opMemory is a request to the engine itself, not to its service, for tests: how much memory the
+	// program has.
+	opMemory = "engine.memory"
+)
+
+// mergeBytes is the parameter "memory" of the worker's address, in bytes.
+func mergeBytes() int64 {
+	loc := js.Global().Get("location")
+	if loc.Truthy() {
+		if q, err := url.ParseQuery(strings.TrimPrefix(loc.Get("search").String(), "?")); err == nil {
+			if n, err := strconv.ParseInt(q.Get("memory"), 10, 64); err == nil && n > 0 {
+				return n
+			}
+		}
+	}
+	return defaultMergeBytes
+}
+
+// sweep removes what an engine that ended early has left in the browser's storage.
+func sweep() {
+	if _, err := idbspill.Sweep(context.Background()); err != nil {
+		fmt.Printf("the browser's storage can't be cleaned up: %v\n", err)
+	}
+}
+
+// gcNow is the percentage in force.
+var gcNow int
+
+// gcMark is an object that a collection finds dead.
+type gcMark struct{ _ [16]byte }
+
+// tuneGC adjusts, after every collection, how much the heap may grow before the next one.
+func tuneGC() {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	// Of a collection that has just ended, HeapAlloc is close to what is in use.
+	percent := gcPercent
+	if live := m.HeapAlloc; live > gcHeadroom*100/gcPercent {
+		percent = max(40, int(gcHeadroom*100/live))
+	}
+	if percent != gcNow {
+		gcNow = percent
+		debug.SetGCPercent(percent)
+	}
+	runtime.SetFinalizer(&gcMark{}, func(*gcMark) { tuneGC() })
+}
+
+// memory is the answer to opMemory, in bytes.
+type memory struct {
+	// System is what the program has taken from the browser: it never gives any back, so it is the
+	// most that was ever needed. Live is what is in use.
+	System, Live, Merge int64
+}
+
+func memoryNow() memory {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return memory{int64(m.Sys), int64(m.HeapAlloc), mergeBytes()}
+}

@@ -1,0 +1,127 @@
+//go:build js && wasm
+
+// Package worker is the explorer service in a Web Worker of the browser. It takes requests
+// as messages, answers each in its own goroutine, and reads tables with the same core as
+// the command line. See hudiscope/web/client for the messages.
+//
+// The programs around it differ in the parts they link (explorer.Options): engine links none,
+// engineorc the reader of ORC files. The page starts another when a fault of kind "needs part" says so.
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"syscall/js"
+	"time"
+
+	"hudiscope/core/api"
+	"hudiscope/core/explorer"
+	"hudiscope/fsadapter/idbspill"
+)
+
+// Run serves requests until the worker ends. The parts of options are kept, its budgets are set here.
+func Run(options explorer.Options) {
+	// The hard end is that of a 32-bit address space: near it collections become frequent.
+	debug.SetMemoryLimit(3 << 30)
+	tuneGC()
+
+	go sweep()
+
+	e := &engine{running: map[int]context.CancelFunc{}, drops: newDrops()}
+	options.MergeBytes, options.Spill = mergeBytes(), idbspill.Open
+	e.service = explorer.New(e.resolve, options)
+	js.Global().Set("engineReceive", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		e.receive(args[0])
+		return nil
+	}))
+	js.Global().Call("engineReady")
+	select {}
+}
+
+type engine struct {
+	service *explorer.Service
+	drops   *drops
+
+	mu      sync.Mutex
+	running map[int]context.CancelFunc
+}
+
+// receive handles one message. It must not block: the page's messages queue behind it.
+func (e *engine) receive(m js.Value) {
+	if m.Type() != js.TypeObject {
+		return
+	}
+	if c := m.Get("cancel"); c.Type() == js.TypeNumber {
+		e.mu.Lock()
+		cancel := e.running[c.Int()]
+		e.mu.Unlock()
+		if cancel != nil {
+			cancel()
+		}
+		return
+	}
+	if d := m.Get("drop"); d.Type() == js.TypeString {
+		e.drops.add(d.String(), m.Get("files"))
+		return
+	}
+	id, op, args := m.Get("id"), m.Get("op"), m.Get("args")
+	if id.Type() != js.TypeNumber || op.Type() != js.TypeString || args.Type() != js.TypeString {
+		return
+	}
+	if op.String() == opMemory {
+		post(id.Int(), "answer", memoryNow())
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	e.mu.Lock()
+	e.running[id.Int()] = cancel
+	e.mu.Unlock()
+	go e.serve(ctx, cancel, id.Int(), api.Op(op.String()), []byte(args.String()))
+}
+
+// serve answers one request. A panic in it is told as a fault: other requests go on.
+func (e *engine) serve(ctx context.Context, cancel context.CancelFunc, id int, op api.Op, args []byte) {
+	defer func() {
+		if p := recover(); p != nil {
+			post(id, "fault", api.Fault{Kind: "internal", Offset: -1,
+				Message: fmt.Sprintf("The engine made an error while it worked on %q: %v.", op, p),
+				Try:     "Please report it, with the table if you can. Everything else goes on working."})
+			fmt.Printf("panic: %v\n%s\n", p, debug.Stack())
+		}
+		cancel()
+		e.mu.Lock()
+		delete(e.running, id)
+		e.mu.Unlock()
+	}()
+	breath := time.Now()
+	answer, err := e.service.Do(ctx, op, args, func(p api.Progress) {
+		post(id, "progress", p)
+		// Work that computes for long gives way now and then, or no message, a
+		// cancellation least of all, would come through.
+		if time.Since(breath) > 50*time.Millisecond {
+			time.Sleep(time.Millisecond)
+			breath = time.Now()
+		}
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		post(id, "fault", explorer.ToFault(err))
+		return
+	}
+	post(id, "answer", answer)
+}
+
+// post sends a message about a request to the page.
+func post(id int, kind string, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		kind = "fault"
+		b, _ = json.Marshal(api.Fault{Kind: "internal", Offset: -1, Message: "The answer can't be written as JSON: " + err.Error() + "."})
+	}
+	js.Global().Call("postMessage", map[string]any{"id": id, kind: string(b)})
+}
