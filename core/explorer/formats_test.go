@@ -13,7 +13,9 @@ import (
 
 // TestNeedsPart: without the part for ORC the fault names it, for the page to load it.
 func TestNeedsPart(t *testing.T) {
-	s := New(func(_ context.Context, location string) (storage.Source, error) { return tabletest.Open(t, location), nil }, Options{})
+	s := New(func(_ context.Context, location string) (storage.Source, error) {
+		return tabletest.Open(t, location), nil
+	}, Options{})
 	_, err := s.Rows(t.Context(), api.RowsRequest{Table: api.Table{Location: "orc_base_mor_h120"}})
 	if f := ToFault(err); f == nil || f.Kind != "needs part" || f.Part != "orc" || !strings.HasSuffix(f.File, ".orc") {
 		t.Errorf("%+v", ToFault(err))

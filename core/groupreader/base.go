@@ -7,7 +7,6 @@ import (
 	"hudiscope/core/basefile"
 	"hudiscope/core/column"
 	"hudiscope/core/evolve"
-	"hudiscope/core/logfile"
 	"hudiscope/core/schema"
 	"hudiscope/core/storage"
 )
@@ -73,20 +72,6 @@ func (r *reader) mapping(instant string) (*evolve.Mapping, error) {
 		return nil, nil
 	}
 	return r.o.Evolve(r.ctx, instant)
-}
-
-// rawBlock decodes a data block, with the names of the reader's columns and the types of its own.
-func (r *reader) rawBlock(f *logfile.Reader, b *logfile.Block, want func(field string) bool) (*column.Batch, []Span, error) {
-	instant := b.Instant()
-	m, err := r.mapping(instant)
-	if err != nil {
-		return nil, nil, err
-	}
-	raw, spans, err := DataBlock(r.ctx, f, b, m.Want(want))
-	if err != nil {
-		return nil, nil, err
-	}
-	return m.Batch(raw), spans, nil
 }
 
 // baseBatches reads the base file's batches, with the names of the reader's columns.

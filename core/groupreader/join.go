@@ -25,7 +25,7 @@ import (
 // divided again, by another hash.
 const (
 	// fanout is how many partitions a join is divided into.
-	fanout = 32
+	fanout = 16
 	// maxDepth is how often a partition is divided at most. Hashes differ from one time to the
 	// next, so only a few rows that are larger than the budget themselves get as far.
 	maxDepth = 8
@@ -255,7 +255,7 @@ func (j *join) spill() error {
 	}
 	j.parts = &partitions{r: j.r, seed: maphash.MakeSeed(), chunk: j.r.chunk()}
 	if j.depth == 0 {
-		j.keys = newFilter(j.r.budget() / 8)
+		j.keys = newFilter(j.r.budget() / 16)
 	}
 	for i := range j.records.n {
 		e := j.records.at(i)
@@ -451,9 +451,10 @@ type segment struct {
 	records int64
 }
 
-// chunk is how many bytes are collected before a store gets them.
+// chunk is how many bytes are collected before a store gets them. While a map moves to its partitions,
+// two thirds of the budget are the map's, and the buffers of all partitions and the filter share the rest.
 func (r *reader) chunk() int {
-	return int(min(max(r.budget()/(4*fanout), minChunk), maxChunk))
+	return int(min(max(r.budget()/(6*fanout), minChunk), maxChunk))
 }
 
 func (p *partitions) of(key []byte) int { return int(maphash.Bytes(p.seed, key) % fanout) }
@@ -473,6 +474,9 @@ func (p *partitions) add(s *segment, x *spilled) error {
 	if s.id == 0 {
 		p.r.segments++
 		s.id = p.r.segments
+	}
+	if s.buf == nil {
+		s.buf = make([]byte, 0, p.chunk+p.chunk/4)
 	}
 	s.buf = p.r.codec.append(s.buf, x)
 	s.records++

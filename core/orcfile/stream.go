@@ -81,7 +81,6 @@ type stream struct {
 	at, left int64
 	raw      []byte // fetched, not unpacked
 	buf      []byte // unpacked, not given out
-	packed   []byte
 	plain    []byte
 	// err is the first error; over is set once a byte was asked for behind the end.
 	err  error

@@ -258,6 +258,11 @@ func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Pl
 	if !view.Complete {
 		p.Notes = append(p.Notes, "The listing of the storage is not complete: rows of files it hides are missing.")
 	}
+	if note, err := t.missingNote(ctx, view); err != nil {
+		return nil, err
+	} else if note != "" && q.AsOf == "" {
+		p.Notes = append(p.Notes, note)
+	}
 	for _, part := range view.Partitions {
 		if len(q.Partitions) > 0 && !slices.Contains(q.Partitions, part.Path) {
 			continue

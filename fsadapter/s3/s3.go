@@ -253,7 +253,7 @@ func (s *store) request(method, path string, ps []param, valid time.Duration) st
 	return scheme + "://" + host + path + query
 }
 
-func (s *store) target(path string, ps []param, subject string) *httprange.Target {
+func (s *store) target(path string, ps []param) *httprange.Target {
 	return &httprange.Target{
 		Request: func(_ context.Context, method string) (*httprange.Request, error) {
 			return &httprange.Request{URL: s.request(method, path, ps, s.valid)}, nil
@@ -263,7 +263,7 @@ func (s *store) target(path string, ps []param, subject string) *httprange.Targe
 }
 
 // Target tells how a key is read.
-func (s *store) Target(key string) *httprange.Target { return s.target(s.path(key), nil, key) }
+func (s *store) Target(key string) *httprange.Target { return s.target(s.path(key), nil) }
 
 // Page asks for one page of keys (ListObjectsV2).
 func (s *store) Page(ctx context.Context, q objectlist.Query) (objectlist.Page, error) {
@@ -274,7 +274,7 @@ func (s *store) Page(ctx context.Context, q objectlist.Query) (objectlist.Page, 
 			ps = append(ps, p)
 		}
 	}
-	b, err := s.client.Fetch(ctx, s.target(s.path(""), ps, ""), "GET", "list", q.Dir, q.Location)
+	b, err := s.client.Fetch(ctx, s.target(s.path(""), ps), "GET", "list", q.Dir, q.Location)
 	if err != nil {
 		return objectlist.Page{}, err
 	}

@@ -120,6 +120,7 @@ test("a timeline of 10,000 instants opens, is counted in columns, zooms and scro
   await ready(p);
   await p.waitForFunction((n) => document.querySelector(".toolbar")?.textContent.includes("10,0"), n, { timeout: 60000 });
   await p.waitForSelector('g[data-c~="bin"]', { timeout: 60000 });
+  await p.waitForSelector(".gantt .loading", { state: "detached", timeout: 60000 });
   const took = Date.now() - began;
   assert.ok((await p.locator("#timeline-plot *").count()) < 3000, "the drawing stays small");
   await p.evaluate(() => {

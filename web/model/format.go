@@ -110,20 +110,31 @@ func InstantTime(s string) (time.Time, bool) {
 	if i := strings.IndexByte(s, '_'); i > 0 {
 		s = s[:i]
 	}
-	var layout string
-	switch len(s) {
-	case 14:
-		layout = "20060102150405"
-	case 17:
-		// The layout needs a separator for fractions of a second.
-		s = s[:14] + "." + s[14:]
-		layout = "20060102150405.000"
-	default:
+	if len(s) != 14 && len(s) != 17 {
 		return time.Time{}, false
 	}
-	t, err := time.Parse(layout, s)
-	if err != nil || t.Year() < 1980 {
+	// Not time.Parse: long timelines have hundreds of thousands of these.
+	part := func(from, n int) int {
+		v := 0
+		for _, c := range []byte(s[from : from+n]) {
+			if c < '0' || c > '9' {
+				return -1
+			}
+			v = v*10 + int(c-'0')
+		}
+		return v
+	}
+	year, month, day := part(0, 4), part(4, 2), part(6, 2)
+	hour, minute, second, milli := part(8, 2), part(10, 2), part(12, 2), 0
+	if len(s) == 17 {
+		milli = part(14, 3)
+	}
+	if year < 1980 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59 || milli < 0 {
 		return time.Time{}, false
+	}
+	t := time.Date(year, time.Month(month), day, hour, minute, second, milli*int(time.Millisecond), time.UTC)
+	if t.Day() != day {
+		return time.Time{}, false // the 31st of a month that has none
 	}
 	return t, true
 }

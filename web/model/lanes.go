@@ -153,8 +153,8 @@ func NewChart(instants []api.Instant, axis Axis) *Chart {
 	for at, i := range c.Order {
 		c.Place[i] = at
 	}
-	for _, in := range instants {
-		if pending(in) {
+	for i := range instants {
+		if pending(&instants[i]) {
 			c.pending = true
 			break
 		}
@@ -178,7 +178,8 @@ func NewChart(instants []api.Instant, axis Axis) *Chart {
 		}
 		seen = true
 	}
-	for i, in := range instants {
+	for i := range instants {
+		in := &instants[i]
 		if t, ok := InstantTime(in.Requested); ok {
 			requested[i] = t
 			note(t)
@@ -274,7 +275,7 @@ func (c *Chart) Lay(width float64, e Extent) Plot {
 			}
 			continue
 		}
-		if c.axis != InSteps && pending(c.instants[i]) {
+		if c.axis != InSteps && pending(&c.instants[i]) {
 			t = 1
 		}
 		if s <= e.B && t >= e.A && !(c.axis == InSteps && (s >= e.B || t <= e.A)) {
@@ -329,7 +330,7 @@ func (c *Chart) lane(action string, ids []int, width float64, xOf func(float64) 
 		open, timeless bool
 	}
 	boxOf := func(i int) box {
-		open := pending(c.instants[i])
+		open := pending(&c.instants[i])
 		if math.IsNaN(c.start[i]) {
 			return box{x: 2, end: 2 + minBar, anchor: 2, timeless: true}
 		}
@@ -388,7 +389,7 @@ func (c *Chart) bins(action string, ids []int, e Extent, left, room float64) Lan
 		at := int((c.Fraction(i) - e.A) / w)
 		b := &counts[min(max(at, 0), parts-1)]
 		b.Count++
-		if pending(c.instants[i]) {
+		if pending(&c.instants[i]) {
 			b.Pending++
 		}
 	}
@@ -429,25 +430,29 @@ func Expand(c *api.CompactTimeline) []api.Instant {
 	return out
 }
 
-func pending(in api.Instant) bool { return in.State != "COMPLETED" }
+func pending(in *api.Instant) bool { return in.State != "COMPLETED" }
 
 func order(instants []api.Instant, axis Axis) []int {
 	ids := make([]int, len(instants))
 	for i := range ids {
 		ids[i] = i
 	}
-	key := func(in api.Instant) string {
+	keys := make([]string, len(instants))
+	for i := range instants {
+		in := &instants[i]
+		keys[i] = in.Requested
 		if axis == OnCompleted {
-			if pending(in) {
-				return "~" + in.Requested // after everything that is completed
-			}
-			if in.Completed != "" {
-				return in.Completed
+			if in.State != "COMPLETED" {
+				keys[i] = "~" + in.Requested // after everything that is completed
+			} else if in.Completed != "" {
+				keys[i] = in.Completed
 			}
 		}
-		return in.Requested
 	}
-	sort.SliceStable(ids, func(a, b int) bool { return key(instants[ids[a]]) < key(instants[ids[b]]) })
+	// Mostly they come in order.
+	if !sort.SliceIsSorted(ids, func(a, b int) bool { return keys[ids[a]] < keys[ids[b]] }) {
+		sort.SliceStable(ids, func(a, b int) bool { return keys[ids[a]] < keys[ids[b]] })
+	}
 	return ids
 }
 
