@@ -105,7 +105,7 @@ var graph = []struct{ pkg, imports string }{
 	{"wasm/engineorc", "core/explorer core/groupreader core/orcfile core/storage wasm/worker"},
 	{"wasm/edge/guard", "core/api fsadapter/httprange"},
 	{"wasm/edge", "core/api core/explorer core/storage/ fsadapter/ wasm/edge/guard web/httpapi github.com/syumai/workers/"},
-	{"cmd/hudiscope", "core/api core/show core/explorer core/groupreader core/orcfile core/spill core/storage/ fsadapter/ web/httpapi/"},
+	{"cmd/hudiscope", "core/api core/config core/release core/show core/explorer core/groupreader core/orcfile core/spill core/storage/ fsadapter/ web/httpapi/"},
 	{"tools/trim", ""},
 	{"tools/trim/checksum", "github.com/parquet-go/parquet-go/"},
 	{"tools/dist", ""},

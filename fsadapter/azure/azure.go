@@ -121,16 +121,23 @@ func New(c Config) (*Source, error) {
 	st.base = u.Scheme + "://" + u.Host + strings.TrimSuffix(u.EscapedPath(), "/") + "/" + httprange.Escape(c.Container, false)
 	st.sas = strings.TrimPrefix(strings.TrimSpace(c.SAS), "?")
 	if st.sas != "" {
-		q, err := url.ParseQuery(st.sas)
-		if err != nil || q.Get("sig") == "" {
+		var keep []string
+		for _, p := range strings.Split(st.sas, "&") {
+			switch name, value, _ := strings.Cut(p, "="); name {
+			case "comp", "restype", "prefix", "delimiter", "marker", "":
+				// what the adapter sets itself is none of the signature
+			case "sig":
+				p = "sig=" + strings.ReplaceAll(value, "+", "%2B") // base64, which people copy undone
+				st.sig, _ = url.QueryUnescape(p[len("sig="):])
+				fallthrough
+			default:
+				keep = append(keep, p)
+			}
+		}
+		if st.sig == "" {
 			return refuse("the shared access signature has no sig", "Copy the whole SAS token: it begins with sv= or sp= and has sig=.")
 		}
-		// The names that the adapter sets itself can't be among the signature's.
-		for _, name := range []string{"comp", "restype", "prefix", "delimiter", "marker"} {
-			q.Del(name)
-		}
-		st.sas = q.Encode()
-		st.sig = q.Get("sig")
+		st.sas = strings.Join(keep, "&")
 	}
 	st.client = httprange.NewClient(c.HTTP)
 	src, err := objectlist.New(st, st.client, strings.Trim(c.Prefix, "/"), c.List)

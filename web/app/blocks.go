@@ -603,7 +603,7 @@ func (v *blocksView) content(blk *api.Block) goapp.UI {
 	}
 	return goapp.Section().Class("part").Body(
 		goapp.H3().Text(part(what, s.blockPage, int64(n), d.val.Total)),
-		view.Div("table-wrap records", goapp.Table().Class("stats grid").Body(goapp.THead().Body(head), goapp.TBody().Body(rows...))),
+		view.Wrap("table-wrap records", goapp.Table().Class("stats grid").Body(goapp.THead().Body(head), goapp.TBody().Body(rows...))),
 		pager(s.blockPage, int64(n), d.val.Total, strings.ToLower(strings.TrimSuffix(what, "s")), func(to int64) { s.blockPage = to; s.ensure() }, recordPage),
 	)
 }

@@ -159,7 +159,7 @@ func schemaChanges(list []api.SchemaChange) goapp.UI {
 		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Class("mono").Text(x.Column), goapp.Td().Body(view.Badge(tone, x.Kind)),
 			goapp.Td().Class("mono").Body(before(x.Before)), goapp.Td().Class("mono").Text(x.After)))
 	}
-	return view.Div("table-wrap", goapp.Table().Class("stats").Body(
+	return view.Wrap("table-wrap", goapp.Table().Class("stats").Body(
 		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Column"), goapp.Th().Scope("col").Text("Change"), goapp.Th().Scope("col").Text("Before"), goapp.Th().Scope("col").Text("After"))),
 		goapp.TBody().Body(rows...)))
 }
@@ -214,7 +214,7 @@ func (v *compareView) rows(c *api.Compare) goapp.UI {
 		lines = append(lines, v.row(&r.Rows[i], shown, r.Columns))
 	}
 	body = append(body,
-		view.Div("table-wrap diff-wrap", goapp.Table().ID("changed-rows").Class("stats grid diff").Body(goapp.THead().Body(goapp.Tr().Body(head...)), goapp.TBody().Body(lines...))),
+		view.Wrap("table-wrap diff-wrap", goapp.Table().ID("changed-rows").Class("stats grid diff").Body(goapp.THead().Body(goapp.Tr().Body(head...)), goapp.TBody().Body(lines...))),
 		pager(r.Offset, int64(len(r.Rows)), r.Total, "row", func(to int64) { v.Root.s.comparePage = to; v.Root.s.ensure() }, comparePage))
 	return goapp.Section().Class("panel").Body(view.Group(body...)...)
 }

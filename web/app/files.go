@@ -347,7 +347,7 @@ func (v *filesView) sliceDetail(p *api.PartitionFiles, g *api.FileGroup, sl *api
 		),
 		view.Div("actions", actions...),
 		noLogs, base,
-		view.Div("table-wrap", goapp.Table().Class("stats files-table").Body(
+		view.Wrap("table-wrap", goapp.Table().Class("stats files-table").Body(
 			goapp.THead().Body(goapp.Tr().Body(goapp.Th(), goapp.Th().Scope("col").Text("File"), goapp.Th().Scope("col").Class("num").Text("Size"), goapp.Th().Scope("col").Text("Instant"), goapp.Th().Scope("col").Text("State"))),
 			goapp.TBody().Body(rows...))),
 	)...)

@@ -221,7 +221,7 @@ func (v *healthView) checks(a *api.Health) goapp.UI {
 		}
 		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Text(c.Title), goapp.Td().Body(mark), goapp.Td().Class("dim").Text(c.Note)))
 	}
-	return goapp.Section().Class("panel").Body(goapp.H2().Text("Checks"), view.Div("table-wrap", goapp.Table().Class("stats").Body(
+	return goapp.Section().Class("panel").Body(goapp.H2().Text("Checks"), view.Wrap("table-wrap", goapp.Table().Class("stats").Body(
 		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Check"), goapp.Th().Scope("col").Text("Outcome"), goapp.Th().Scope("col").Text("Note"))),
 		goapp.TBody().Body(rows...))))
 }
@@ -233,7 +233,7 @@ func thresholds(a *api.Health) goapp.UI {
 	for _, t := range list {
 		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(view.Mono(t.Name)), goapp.Td().Class("num").Text(amount(t.Value, t.Unit)), goapp.Td().Class("dim").Text(t.What)))
 	}
-	return goapp.Section().Class("panel").Body(goapp.H2().Text("Thresholds"), view.Div("table-wrap", goapp.Table().Class("stats").Body(
+	return goapp.Section().Class("panel").Body(goapp.H2().Text("Thresholds"), view.Wrap("table-wrap", goapp.Table().Class("stats").Body(
 		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Name"), goapp.Th().Scope("col").Class("num").Text("Value"), goapp.Th().Scope("col").Text("Meaning"))),
 		goapp.TBody().Body(rows...))))
 }

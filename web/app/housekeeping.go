@@ -82,7 +82,7 @@ func (v *tableView) houseItems(h *api.Housekeeping) []goapp.UI {
 		}
 		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Text(it.Kind), goapp.Td().Body(path...), goapp.Td().Class("num").Text(size), goapp.Td().Body(instant), goapp.Td().Class("dim").Text(it.Meaning)))
 	}
-	return append(out, view.Div("table-wrap", goapp.Table().ID("housekeeping").Class("stats house").Body(
+	return append(out, view.Wrap("table-wrap", goapp.Table().ID("housekeeping").Class("stats house").Body(
 		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("What"), goapp.Th().Scope("col").Text("Path"), goapp.Th().Scope("col").Class("num").Text("Size"), goapp.Th().Scope("col").Text("Instant"), goapp.Th().Scope("col").Text("Meaning"))),
 		goapp.TBody().Body(rows...))))
 }

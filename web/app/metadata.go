@@ -133,7 +133,7 @@ func (v *metadataView) records(m *api.Metadata) goapp.UI {
 	}
 	head := goapp.Tr().Body(goapp.Th().Scope("col").Text("Partition"), goapp.Th().Scope("col").Text("Key"), goapp.Th().Scope("col").Text("Kind"), goapp.Th().Scope("col").Text("Value"), goapp.Th().Scope("col").Body(goapp.Span().Class("visually-hidden").Text("Copy")))
 	body = append(body,
-		view.Div("table-wrap panel-box", goapp.Table().ID("meta-records").Class("stats meta-records").Body(goapp.THead().Body(head), goapp.TBody().Body(rows...))),
+		view.Wrap("table-wrap panel-box", goapp.Table().ID("meta-records").Class("stats meta-records").Body(goapp.THead().Body(head), goapp.TBody().Body(rows...))),
 		v.pages(m))
 	return view.Div("metadata-records", view.Group(body...)...)
 }
@@ -198,7 +198,7 @@ func groups(list []api.MetadataGroup) goapp.UI {
 		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Class("mono wrap").Text(g.FileID), goapp.Td().Class("mono").Text(g.BaseInstant),
 			goapp.Td().Text(baseOf(g)), goapp.Td().Class("num").Text(model.Plural(int64(len(g.LogFiles)), "log file")), goapp.Td().Class("num").Text(model.Bytes(g.Bytes))))
 	}
-	return goapp.Details().Class("how").Open(len(list) <= 3).Body(goapp.Summary().Text(model.Plural(int64(len(list)), "file group")), view.Div("table-wrap panel-box", goapp.Table().Class("stats").Body(
+	return goapp.Details().Class("how").Open(len(list) <= 3).Body(goapp.Summary().Text(model.Plural(int64(len(list)), "file group")), view.Wrap("table-wrap panel-box", goapp.Table().Class("stats").Body(
 		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("File group"), goapp.Th().Scope("col").Text("Base instant"), goapp.Th().Scope("col").Text("Base file"), goapp.Th().Scope("col").Class("num").Text("Logs"), goapp.Th().Scope("col").Class("num").Text("Size"))),
 		goapp.TBody().Body(rows...))))
 }

@@ -718,7 +718,7 @@ func (v *replayView) merged(s *api.Scan, step *api.ScanStep) goapp.UI {
 	if len(keys) == 0 {
 		body = append(body, goapp.P().Class("dim").Text("Records are merged once the scan takes blocks out of the queue."))
 	} else {
-		body = append(body, view.Div("table-wrap map-wrap", goapp.Table().Class("stats map").Body(
+		body = append(body, view.Wrap("table-wrap map-wrap", goapp.Table().Class("stats map").Body(
 			goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Key"), goapp.Th().Scope("col").Text("Version"), goapp.Th().Scope("col").Class("num").Text("Ordering"), goapp.Th().Scope("col").Text("Last step"))),
 			goapp.TBody().Body(rows...))))
 		if len(keys) > mapShown {

@@ -80,7 +80,7 @@ func (v *tableView) schema() goapp.UI {
 			}
 			rows = append(rows, goapp.Tr().Class(class).Body(goapp.Th().Scope("row").Class("mono").Text(c.Name), goapp.Td().Class("mono dim").Text(c.Type), goapp.Td().Body(use)))
 		}
-		return view.Div("table-wrap", goapp.Table().Class("stats").Body(
+		return view.Wrap("table-wrap", goapp.Table().Class("stats").Body(
 			goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Column"), goapp.Th().Scope("col").Text("Type"), goapp.Th().Scope("col").Text("Used as"))),
 			goapp.TBody().Body(rows...)))
 	}
@@ -140,7 +140,7 @@ func properties(a *api.ConfigAnswer, search string) goapp.UI {
 		}
 		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Class("mono").Text(k), cell))
 	}
-	return view.Div("table-wrap", goapp.Table().Class("stats props").Body(
+	return view.Wrap("table-wrap", goapp.Table().Class("stats props").Body(
 		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Property"), goapp.Th().Scope("col").Text("Value"))),
 		goapp.TBody().Body(rows...)))
 }

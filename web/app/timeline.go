@@ -27,7 +27,8 @@ type timelineView struct {
 	release func()
 
 	extent    model.Extent // the part of the axis that is seen
-	lanes     []model.Lane // as drawn last
+	lanes     []model.Lane // as drawn last, and where the bars are
+	hits      []hit
 	hover     int          // index of the instant under the pointer, plus one
 	mouse     float64      // where the pointer is on the plot, as a share of its width
 	dragged   bool         // a drag ended just now: its click chooses nothing
@@ -323,21 +324,17 @@ func (v *timelineView) attach() {
 		view.Listen(el, "pointerleave", true, func(goapp.Value) { drag, v.mouse = false, 0 }),
 		view.Listen(el, "pointerup", true, func(goapp.Value) { drag = false; v.dragged = moved > 0.01 }),
 		view.Listen(el, "dblclick", true, func(e goapp.Value) { v.extent = v.extent.Zoom(0.4, share(e)); v.redraw() }),
-		view.Listen(el, "mouseover", true, func(e goapp.Value) { v.hoverAt(e.Get("target")) }),
-		view.Listen(el, "mouseleave", true, func(goapp.Value) { v.hoverAt(nil) }),
+		view.Listen(el, "mousemove", true, func(e goapp.Value) {
+			if e.Get("buttons").Int() == 0 {
+				v.hoverAt(v.find(e))
+			}
+		}),
+		view.Listen(el, "mouseleave", true, func(goapp.Value) { v.hoverAt(-1) }),
 	)
 }
 
 // hoverAt notes the instant under the pointer, whose relations are drawn.
-func (v *timelineView) hoverAt(target goapp.Value) {
-	at := -1
-	if target != nil && target.Truthy() && target.Get("closest").Truthy() {
-		if el := target.Call("closest", "[data-i]"); el.Truthy() {
-			if i, err := strconv.Atoi(el.Get("dataset").Get("i").String()); err == nil {
-				at = i
-			}
-		}
-	}
+func (v *timelineView) hoverAt(at int) {
 	if at != v.hover-1 {
 		v.hover = at + 1
 		v.redraw()
@@ -377,7 +374,7 @@ func (v *timelineView) plot(list []api.Instant, archived int) goapp.UI {
 	axis := model.Axis(st.Axis)
 	chart := s.chart(axis)
 	p := chart.Lay(width-2, v.extent)
-	v.lanes = p.Lanes
+	v.lanes, v.hits = p.Lanes, v.hits[:0]
 	y := axisH
 	var shapes []goapp.UI
 	type laneAt struct {
@@ -412,11 +409,34 @@ func (v *timelineView) plot(list []api.Instant, archived int) goapp.UI {
 		for n, b := range la.l.Bins {
 			shapes = append(shapes, bin(la.l, n, b, i, la.y+laneHead))
 		}
+		dense := map[string]*strings.Builder{}
 		for _, b := range la.l.Bars {
 			in := list[b.Index]
 			top := la.y + laneHead + float64(b.Row)*rowPitch
-			shapes = append(shapes, v.bar(in, b, top, st, b.Index < archived))
+			v.hits = append(v.hits, hit{b.X - 2, b.X + b.W + 2, top - 2, top + 12, b.Index})
+			if p.Inside > fewBars && (in.Requested != st.Instant || st.Action != "" && in.Action != st.Action) {
+				class := ""
+				if b.Open {
+					class += " open"
+				}
+				if b.Index < archived {
+					class += " archived"
+				}
+				d := dense[class]
+				if d == nil {
+					d = &strings.Builder{}
+					dense[class] = d
+				}
+				d.WriteString("M" + view.Px(b.X) + " " + view.Px(top) + "h" + view.Px(b.W) + "v11h-" + view.Px(b.W) + "z")
+			} else {
+				shapes = append(shapes, v.bar(in, b, top, st, b.Index < archived))
+			}
 			at[in.Requested] = append(at[in.Requested], point{in.Action, b.X + min(b.W, 60)/2, top + 5.5})
+		}
+		for _, class := range []string{"", " open", " archived", " open archived"} {
+			if d := dense[class]; d != nil {
+				shapes = append(shapes, view.Svg("g").Attr("data-c", "bar many "+view.ActionClass(la.l.Action)+class).Body(view.Svg("path").Attr("data-c", "shape").Attr("d", d.String())))
+			}
 		}
 	}
 	shapes = append(shapes, v.relations(list, at, height)...)
@@ -435,6 +455,35 @@ func (v *timelineView) plot(list []api.Instant, archived int) goapp.UI {
 		body = append(body, goapp.P().Class("plot-empty dim").Text("No instants in this part of the time."))
 	}
 	return goapp.Div().ID("timeline-plot").Class(class).Body(body...)
+}
+
+// fewBars is how many bars are drawn as elements of their own, for the keyboard to reach. More
+// are drawn as one shape per lane, as every element costs time, and found by where they are.
+const fewBars = 120
+
+// hit is where a bar was drawn.
+type hit struct {
+	x0, x1, y0, y1 float64
+	index          int
+}
+
+// find is the instant drawn under the pointer of an event, -1 for none.
+func (v *timelineView) find(e goapp.Value) int {
+	if v.plotEl == nil || !v.plotEl.Truthy() {
+		return -1
+	}
+	svg := v.plotEl.Call("querySelector", "svg")
+	if !svg.Truthy() {
+		return -1
+	}
+	r := svg.Call("getBoundingClientRect")
+	x, y := e.Get("clientX").Float()-r.Get("left").Float(), e.Get("clientY").Float()-r.Get("top").Float()
+	for _, h := range v.hits {
+		if x >= h.x0 && x <= h.x1 && y >= h.y0 && y <= h.y1 {
+			return h.index
+		}
+	}
+	return -1
 }
 
 // bin is a column that stands for many instants.
@@ -642,6 +691,8 @@ func (v *timelineView) pick(_ goapp.Context, e goapp.Event) {
 	}
 	if i, ok := view.Closest(e, "[data-i]", "i"); ok {
 		v.choose(i)
+	} else if at := v.find(e.Value); at >= 0 {
+		v.choose(strconv.Itoa(at))
 	}
 }
 
@@ -834,7 +885,7 @@ func (v *timelineView) summary(sum *api.CommitSummary) goapp.UI {
 				}
 			}
 		}
-		body = append(body, view.Div("table-wrap", goapp.Table().Class("stats").Body(
+		body = append(body, view.Wrap("table-wrap", goapp.Table().Class("stats").Body(
 			goapp.THead().Body(goapp.Tr().Body(
 				goapp.Th().Scope("col").Text("Partition"), goapp.Th().Scope("col").Class("num").Text("Inserts"), goapp.Th().Scope("col").Class("num").Text("Updates"),
 				goapp.Th().Scope("col").Class("num").Text("Deletes"), goapp.Th().Scope("col").Class("num").Text("Written"))),

@@ -113,7 +113,7 @@ func table(head []string, rows []goapp.UI) goapp.UI {
 		}
 		cols = append(cols, goapp.Th().Scope("col").Class(class).Text(name))
 	}
-	return view.Div("table-wrap", goapp.Table().Class("stats").Body(goapp.THead().Body(goapp.Tr().Body(cols...)), goapp.TBody().Body(rows...)))
+	return view.Wrap("table-wrap", goapp.Table().Class("stats").Body(goapp.THead().Body(goapp.Tr().Body(cols...)), goapp.TBody().Body(rows...)))
 }
 
 func (v *timelineView) pending(p *api.Pending) goapp.UI {

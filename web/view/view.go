@@ -32,6 +32,11 @@ func Div(class string, body ...app.UI) app.HTMLDiv {
 	return app.Div().Class(class).Body(body...)
 }
 
+// Wrap is a div around a table that may be wider than its place: it can be scrolled by keyboard.
+func Wrap(class string, body ...app.UI) app.HTMLDiv {
+	return app.Div().Class(class).TabIndex(0).Role("group").Aria("label", "Table").Body(body...)
+}
+
 // Span is a span of a class with a text.
 func Span(class, text string) app.HTMLSpan {
 	return app.Span().Class(class).Text(text)
