@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -67,7 +68,7 @@ func runServe(ctx context.Context, e *environment, args []string) error {
 	srv := &http.Server{Handler: server.New(cfg), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	fmt.Fprintf(e.stdout, "hudiscope is on http://%s/\n", l.Addr())
 	for _, n := range tables.Names() {
-		fmt.Fprintf(e.stdout, "  table %s: http://%s/#/t=%s\n", n, l.Addr(), "/tables/"+n+"/")
+		fmt.Fprintf(e.stdout, "  table %s: http://%s/#/t=%s\n", n, l.Addr(), tableLink(n))
 	}
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(l) }()
@@ -82,6 +83,11 @@ func runServe(ctx context.Context, e *environment, args []string) error {
 		return err
 	}
 	return nil
+}
+
+// tableLink is the address of a served table as the page's fragment holds it.
+func tableLink(name string) string {
+	return strings.ReplaceAll(url.QueryEscape("/tables/"+url.PathEscape(name)+"/"), "%2F", "/")
 }
 
 // tableName makes a name that is one path element and not taken, from a location.

@@ -23,6 +23,9 @@ func (e *engine) resolve(ctx context.Context, location string) (storage.Source, 
 		return sample(ctx, strings.TrimPrefix(location, "sample:"))
 	case strings.HasPrefix(location, "drop:"):
 		return e.drops.open(ctx, location)
+	case strings.HasPrefix(location, "/") && !strings.HasPrefix(location, "//"):
+		// A table of the server that the page came from, as "hudiscope serve" prints it.
+		location = js.Global().Get("location").Get("origin").String() + location
 	}
 	return fsadapter.OpenURL(ctx, location)
 }

@@ -29,9 +29,9 @@ type timelineView struct {
 	extent    model.Extent // the part of the axis that is seen
 	lanes     []model.Lane // as drawn last, and where the bars are
 	hits      []hit
-	hover     int          // index of the instant under the pointer, plus one
-	mouse     float64      // where the pointer is on the plot, as a share of its width
-	dragged   bool         // a drag ended just now: its click chooses nothing
+	hover     int     // index of the instant under the pointer, plus one
+	mouse     float64 // where the pointer is on the plot, as a share of its width
+	dragged   bool    // a drag ended just now: its click chooses nothing
 	queued    bool
 	plotEl    goapp.Value
 	listeners []func()

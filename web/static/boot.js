@@ -11,6 +11,16 @@
     // Storage may be forbidden; the theme then follows the system.
   }
 
+  // A percent sign that begins no escape makes the address one that can't be read as a URL: it is
+  // meant as itself, in a link that was typed or cut.
+  const mendHash = () => {
+    const mended = location.hash.replace(/%(?![0-9A-Fa-f]{2})/g, "%25");
+    if (mended !== location.hash) history.replaceState(history.state, "", mended);
+  };
+  mendHash();
+  window.addEventListener("hashchange", mendHash, { capture: true });
+  window.addEventListener("popstate", mendHash, { capture: true });
+
   const loads = { app: { received: 0, total: 0 } };
 
   const mb = (n) => (n / 1048576).toFixed(1);
