@@ -18,10 +18,18 @@ import (
 // Open opens the table at a location: an http or https URL (see [OpenURL]), or a local
 // path of a directory, a .zip, a URL bundle (.json) or one file of a table.
 func Open(ctx context.Context, location string) (storage.Source, error) {
+	return OpenWith(ctx, location, Options{})
+}
+
+// OpenWith is Open with Options.
+func OpenWith(ctx context.Context, location string, o Options) (storage.Source, error) {
+	if src, err, ok := store(ctx, location, o); ok {
+		return src, err
+	}
 	switch s := scheme(location); s {
 	case "":
 	case "http", "https":
-		return OpenURL(ctx, location)
+		return OpenURLWith(ctx, location, o)
 	case "file":
 		location = location[len("file://"):]
 	default:
@@ -55,7 +63,7 @@ func Open(ctx context.Context, location string) (storage.Source, error) {
 		return nil, err
 	}
 	src := single.New(obj, name, abs)
-	out, err := File(ctx, src, name)
+	out, err := openFile(ctx, src, name, o)
 	if err != nil {
 		obj.Close()
 		return nil, err
@@ -63,18 +71,9 @@ func Open(ctx context.Context, location string) (storage.Source, error) {
 	return out, nil
 }
 
-// scheme returns the scheme of a location that has one.
-func scheme(location string) string {
-	s, _, ok := strings.Cut(location, "://")
-	if !ok || strings.ContainsAny(s, "/\\ ") {
-		return ""
-	}
-	return strings.ToLower(s)
-}
-
 func unsupported(location, scheme string) error {
 	shown, _, _ := strings.Cut(location, "?")
 	return &storage.Fault{Op: "open", Location: shown, Kind: storage.Refused,
-		Try: "Give an http or https address of the table, a URL bundle, a .zip, or a local directory.",
+		Try: "Give an http, https, s3, gs or abfss address of the table, a URL bundle, a .zip, or a local directory.",
 		Err: fmt.Errorf("%s:// addresses can't be opened", scheme)}
 }

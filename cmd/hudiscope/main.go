@@ -1,7 +1,7 @@
 // Command hudiscope reads Apache Hudi tables: their timeline, file slices, log blocks and rows.
 //
-// TABLE is a directory, a .zip of one, an http(s) URL of one, a single log file, or a JSON bundle
-// of presigned URLs. Run "hudiscope help" for the commands.
+// TABLE is a directory, a .zip of one, an http(s) URL of one, a prefix of an object store (s3://,
+// gs://, abfss://), a single log file, or a JSON bundle of presigned URLs. Run "hudiscope help" for the commands.
 package main
 
 import (
@@ -20,7 +20,6 @@ import (
 	"hudiscope/core/config"
 	"hudiscope/core/explorer"
 	"hudiscope/core/release"
-	"hudiscope/fsadapter"
 )
 
 // Exit statuses.
@@ -64,6 +63,7 @@ type flags struct {
 	byPrefix, everywhere, records bool
 
 	services serviceFlags
+	stores   storeFlags
 }
 
 // optionMap collects -o KEY=VALUE.
@@ -100,6 +100,8 @@ var commands = []command{
 	{"metadata", "metadata TABLE [PARTITION [KEY…]]", "print the records of the metadata table", runMetadata},
 	{"plan", "plan TABLE", "print what a Spark read will do: relation, instants, slices, tasks", runPlan},
 	{"stream", "stream TABLE", "print the rows that Flink's streaming read gives, with their kinds", runStream},
+	{"manifest", "manifest TABLE", "write hudi-manifest.json, the list of the table's files for web servers without listings", runManifest},
+	{"bundle", "bundle s3://BUCKET/PREFIX", "write presigned URLs of all files of a table, for whoever has no keys", runBundle},
 	{"splits", "splits TABLE", "print the splits that Flink's read is planned in", runSplits},
 }
 
@@ -172,6 +174,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fs.StringVar(&env.flags.cors, "cors", "", "allow pages of this `origin` to read the tables (off by default)")
 	}
 	env.flags.services.register(cmd.name, fs)
+	env.flags.stores.register(cmd.name, fs)
 	rest, err := parse(fs, args[1:])
 	if errors.Is(err, flag.ErrHelp) {
 		return exitOK
@@ -183,7 +186,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "hudiscope %s: %v\n", cmd.name, err)
 		return exitUsage
 	}
-	env.svc = explorer.New(fsadapter.Open, env.flags.budgets())
+	env.svc = explorer.New(env.flags.stores.open, env.flags.budgets())
 	if err := cmd.run(ctx, env, rest); err != nil {
 		var status exitStatus
 		if errors.As(err, &status) {
@@ -203,7 +206,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // register defines the flags that several commands share; a command takes only those it heeds.
 func (f *flags) register(name string, fs *flag.FlagSet) {
-	if name != "serve" {
+	switch name {
+	case "serve", "manifest", "bundle":
+	default:
 		fs.BoolVar(&f.json, "json", false, "print JSON")
 		fs.StringVar(&f.hudi, "hudi", "", "read by the rules of this Hudi `release` (default: the right answer)")
 	}
@@ -275,7 +280,7 @@ func (u usageError) Error() string { return string(u) }
 
 func usage(w io.Writer) {
 	fmt.Fprint(w, "hudiscope: open any Apache Hudi table and see what is really in it\n\nusage: hudiscope COMMAND TABLE [flags]\n\n"+
-		"TABLE is a directory, a .zip of one, an http(s) URL, a single log file, or a JSON bundle of presigned URLs.\n\n")
+		"TABLE is a directory, a .zip of one, an http(s), s3://, gs:// or abfss:// URL, a single log file, or a JSON bundle of presigned URLs.\n\n")
 	for _, c := range commands {
 		fmt.Fprintf(w, "  %-38s %s\n", c.usage, c.about)
 	}

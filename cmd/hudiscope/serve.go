@@ -16,7 +16,6 @@ import (
 
 	"hudiscope/core/explorer"
 	"hudiscope/core/storage"
-	"hudiscope/fsadapter"
 	"hudiscope/web/httpapi/server"
 	"hudiscope/web/httpapi/site"
 )
@@ -29,7 +28,7 @@ func runServe(ctx context.Context, e *environment, args []string) error {
 	var tables server.Tables
 	names := map[string]bool{}
 	for _, a := range args {
-		src, err := fsadapter.Open(ctx, a)
+		src, err := e.flags.stores.open(ctx, a)
 		if err != nil {
 			return err
 		}

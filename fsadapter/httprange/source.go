@@ -9,7 +9,9 @@ import (
 
 	"hudiscope/core/storage"
 	"hudiscope/core/storage/flight"
+	"hudiscope/fsadapter/basepath"
 	"hudiscope/fsadapter/httprange/listing"
+	"hudiscope/fsadapter/manifest"
 )
 
 // Source is a directory of a web server as a storage.Source. It is safe for concurrent
@@ -25,6 +27,11 @@ type Source struct {
 	note  string // with hidden
 	dav   bool   // directories are asked for by WebDAV
 	looks flight.Group[struct{}, sight]
+
+	// dirs are the folders by the table's manifest, once it was needed and found.
+	dirs       map[string][]storage.Entry
+	noManifest bool
+	manifests  flight.Group[struct{}, map[string][]storage.Entry]
 }
 
 // sight says whether listings show names that begin with a dot. nginx, Debian's Apache
@@ -85,6 +92,7 @@ func (s *Source) Forget() {
 	defer s.mu.Unlock()
 	s.ids = map[string]*Identity{}
 	s.sight = unknown
+	s.dirs, s.noManifest = nil, false
 }
 
 // Open opens a file without sending anything; whether it exists shows at the first read.
@@ -139,11 +147,28 @@ func (t *tracked) forget(err error) {
 	}
 }
 
-// List reads the server's page for a directory. When the server does not show names
-// that begin with a dot, the listing is not complete.
+// List reads the server's page for a directory. When the server has no such pages, or does not
+// show names that begin with a dot, and the table has a manifest (package manifest), the listing is
+// the manifest's. Without one, listings that lack dot names are not complete.
 func (s *Source) List(ctx context.Context, dir string) (storage.Listing, error) {
+	s.mu.Lock()
+	dirs := s.dirs
+	s.mu.Unlock()
+	if dirs != nil {
+		return s.listed(ctx, dirs, dir)
+	}
 	l, err := s.page(ctx, dir)
 	if err != nil {
+		var f *storage.Fault
+		if errors.As(err, &f) && f.Kind == storage.NoListing {
+			dirs, merr := s.manifest(ctx)
+			if dirs != nil {
+				return s.listed(ctx, dirs, dir)
+			}
+			if merr != nil {
+				return l, merr
+			}
+		}
 		return l, err
 	}
 	if showsDots(l) {
@@ -167,11 +192,70 @@ func (s *Source) List(ctx context.Context, dir string) (storage.Listing, error) 
 		}
 	}
 	if is == hidden {
+		dirs, err := s.manifest(ctx)
+		if dirs != nil {
+			return s.listed(ctx, dirs, dir)
+		}
+		if err != nil {
+			return storage.Listing{}, err
+		}
 		s.mu.Lock()
 		l.Complete, l.Note = false, s.note
 		s.mu.Unlock()
 	}
 	return l, nil
+}
+
+func (s *Source) listed(ctx context.Context, dirs map[string][]storage.Entry, dir string) (storage.Listing, error) {
+	if err := ctx.Err(); err != nil {
+		return storage.Listing{}, err
+	}
+	if err := storage.CheckPath("list", dir, s.Location()); err != nil {
+		return storage.Listing{}, err
+	}
+	return manifest.List(dirs, dir, s.Location())
+}
+
+// manifest is the folders by the table's manifest, nil if it has none. A manifest that can't be
+// used is an error.
+func (s *Source) manifest(ctx context.Context) (map[string][]storage.Entry, error) {
+	s.mu.Lock()
+	dirs, none := s.dirs, s.noManifest
+	s.mu.Unlock()
+	if dirs != nil || none {
+		return dirs, nil
+	}
+	return s.manifests.Do(ctx, struct{}{}, func(ctx context.Context) (map[string][]storage.Entry, error) {
+		o := s.c.Object(s.base.Child(manifest.Name, false), manifest.Name, s.Location(), NewIdentity(storage.SizeUnknown, ""))
+		defer o.Close()
+		size, err := o.Size(ctx)
+		if err == nil && size > s.c.o.MaxListing {
+			err = &storage.Fault{Op: "read", Path: manifest.Name, Location: s.Location(), Kind: storage.Refused, Err: fmt.Errorf("it has %d bytes, more than %d", size, s.c.o.MaxListing)}
+		}
+		var f *storage.Fault
+		if errors.As(err, &f) && (f.Kind == storage.NotFound || f.Kind == storage.Forbidden || f.Kind == storage.Failed && f.Status >= 400 && f.Status < 500) {
+			s.mu.Lock()
+			s.noManifest = true
+			s.mu.Unlock()
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		b := make([]byte, size)
+		if err := storage.ReadFull(ctx, o, b, 0); err != nil {
+			return nil, err
+		}
+		m, err := manifest.Parse(b, s.Location())
+		if err != nil {
+			return nil, err
+		}
+		dirs, _ := basepath.Folders(m.Files, nil) // Parse has refused clashes
+		s.mu.Lock()
+		s.dirs = dirs
+		s.mu.Unlock()
+		return dirs, nil
+	})
 }
 
 func showsDots(l storage.Listing) bool {
@@ -289,7 +373,7 @@ func (s *Source) askOnce(ctx context.Context, dir, method string) (storage.Listi
 	fail := func(kind storage.FaultKind, status int, err error, try string) (storage.Listing, error) {
 		return storage.Listing{}, &storage.Fault{Op: "list", Path: dir, Location: s.Location(), Status: status, Kind: kind, Try: try, Err: redacted(err, url)}
 	}
-	const noListing = "Switch directory listings on at the server (nginx: autoindex on; autoindex_format json;), or open the table as a .zip, a directory or a URL bundle."
+	const noListing = "Switch directory listings on at the server (nginx: autoindex on; autoindex_format json;), or put a hudi-manifest.json into the table's directory (hudiscope manifest TABLE), or open the table as a .zip, a directory or a URL bundle."
 	resp, err := s.c.send(ctx, req)
 	if err != nil {
 		return storage.Listing{}, s.c.unreachable(ctx, err, url, "list", dir, s.Location())

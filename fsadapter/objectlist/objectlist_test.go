@@ -44,18 +44,18 @@ func TestConformance(t *testing.T) {
 			o := objectlist.Options{FlatPages: flat}
 			for _, kind := range []string{"s3", "s3 encoded", "azure", "gcs"} {
 				t.Run(fmt.Sprintf("%s flat=%d page=%d", kind, flat, size), func(t *testing.T) {
-					common := storetest.Common{Bucket: "bkt", Files: keys, PageSize: size}
+					common := func() storetest.Common { return storetest.Common{Bucket: "bkt", Files: keys, PageSize: size} }
 					var src storage.Source
 					var err error
 					switch kind {
 					case "azure":
-						url := storetest.Serve(t, &storetest.Azure{Common: common, SAS: sas})
+						url := storetest.Serve(t, &storetest.Azure{Common: common(), SAS: sas})
 						src, err = azure.New(azure.Config{Endpoint: url + "/account", Container: "bkt", Prefix: base, SAS: sas, List: o})
 					case "gcs":
-						url := storetest.Serve(t, &storetest.GCS{Common: common, Token: "OAUTHTOKEN"})
+						url := storetest.Serve(t, &storetest.GCS{Common: common(), Token: "OAUTHTOKEN"})
 						src, err = gcs.New(gcs.Config{Endpoint: url, Bucket: "bkt", Prefix: base, Token: "OAUTHTOKEN", List: o})
 					default:
-						url := storetest.Serve(t, &storetest.S3{Common: common, AccessKey: "AKIDTEST", Secret: "se/cr+et", Token: "tok/en+=", Region: "eu-north-1", EncodeKeys: kind != "s3"})
+						url := storetest.Serve(t, &storetest.S3{Common: common(), AccessKey: "AKIDTEST", Secret: "se/cr+et", Token: "tok/en+=", Region: "eu-north-1", EncodeKeys: kind != "s3"})
 						src, err = s3.New(s3.Config{Endpoint: url, Bucket: "bkt", Prefix: base, Region: "eu-north-1",
 							Keys: &s3.Keys{AccessKey: "AKIDTEST", Secret: "se/cr+et", Token: "tok/en+="}, List: o})
 					}

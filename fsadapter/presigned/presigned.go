@@ -10,9 +10,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"hudiscope/core/storage"
+	"hudiscope/core/storage/flight"
 	"hudiscope/fsadapter/basepath"
 	"hudiscope/fsadapter/httprange"
 	"hudiscope/fsadapter/httprange/listing"
@@ -33,10 +36,17 @@ type Bundle struct {
 	// Base names the table for people.
 	Base string `json:"base"`
 	// Taken is when the files were listed, Expires when the URLs end. Both may be zero.
-	Taken   time.Time       `json:"taken,omitzero"`
-	Expires time.Time       `json:"expires,omitzero"`
-	Files   map[string]File `json:"files"`
+	Taken   time.Time `json:"taken,omitzero"`
+	Expires time.Time `json:"expires,omitzero"`
+	// Renew is the URL of the next bundle of the table, with URLs that live longer; "" if there is
+	// none. It is asked for when these have ended.
+	Renew string          `json:"renew,omitempty"`
+	Files map[string]File `json:"files"`
 }
+
+// MaxFiles is the number of files up to which a bundle is a good way to a table; every URL takes
+// half a kilobyte to two.
+const MaxFiles = 2000
 
 // File is one file of a Bundle.
 type File struct {
@@ -60,7 +70,7 @@ func IsBundle(b []byte) bool {
 func Parse(b []byte, location string) (*Bundle, error) {
 	refuse := func(format string, args ...any) (*Bundle, error) {
 		return nil, &storage.Fault{Op: "open", Location: location, Kind: storage.Refused, Err: fmt.Errorf(format, args...),
-			Try: "Make the bundle anew; it has the fields v, base, taken, expires and files."}
+			Try: "Make the bundle anew; it has the fields v, base, taken, expires, renew and files."}
 	}
 	var bundle Bundle
 	if err := json.Unmarshal(b, &bundle); err != nil {
@@ -79,6 +89,11 @@ func Parse(b []byte, location string) (*Bundle, error) {
 	}
 	if len(bundle.Files) == 0 {
 		return refuse("the bundle names no files")
+	}
+	if bundle.Renew != "" {
+		if _, err := httprange.ParseAddress(bundle.Renew); err != nil {
+			return refuse("renew is no http or https URL")
+		}
 	}
 	entries := map[string]storage.Entry{}
 	for p, f := range bundle.Files {
@@ -102,26 +117,60 @@ func Parse(b []byte, location string) (*Bundle, error) {
 	return &bundle, nil
 }
 
-// Source is a bundle as a storage.Source. It keeps no bytes: wrap it in a cache.
+// Source is a bundle as a storage.Source. It is safe for concurrent use. It keeps no bytes: wrap it
+// in a cache.
 type Source struct {
 	c        *httprange.Client
-	b        *Bundle
 	location string
-	dirs     map[string][]storage.Entry
-	ids      map[string]*httprange.Identity
+	renew    func(ctx context.Context) (*Bundle, error) // nil if the bundle can't be renewed
 	now      func() time.Time
+	renewals flight.Group[int, struct{}]
+
+	mu   sync.Mutex
+	b    *Bundle
+	n    int // how often it was renewed
+	dirs map[string][]storage.Entry
+	ids  map[string]*httprange.Identity
 }
 
-var _ storage.Source = (*Source)(nil)
+var (
+	_ storage.Source    = (*Source)(nil)
+	_ storage.Forgetter = (*Source)(nil)
+)
 
-// New returns the Source of a bundle that Parse accepted. It sends nothing.
+// New returns the Source of a bundle that Parse accepted. It sends nothing. When the URLs have
+// ended, the bundle at Bundle.Renew takes its place.
 func New(b *Bundle, o httprange.Options) *Source {
-	s := &Source{c: httprange.NewClient(o), b: b, location: "bundle", now: time.Now,
-		ids: map[string]*httprange.Identity{}}
+	s := NewRenewed(b, o, nil)
+	if b.Renew != "" {
+		s.renew = s.fetch
+	}
+	return s
+}
+
+// NewRenewed is New with a function that gives the next bundle when the URLs have ended; nil for
+// none. Its errors are shown.
+func NewRenewed(b *Bundle, o httprange.Options, renew func(ctx context.Context) (*Bundle, error)) *Source {
+	s := &Source{c: httprange.NewClient(o), b: b, location: "bundle", now: time.Now, renew: renew}
 	if b.Base != "" {
 		name, _, _ := strings.Cut(b.Base, "?") // should the base be a URL
 		s.location = "bundle of " + name
 	}
+	s.Forget()
+	return s
+}
+
+// Forget drops what is known of files beyond the bundle in use.
+func (s *Source) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ids = map[string]*httprange.Identity{}
+	s.take(s.b)
+}
+
+// take puts the files of a bundle in use. Files that are known already keep their identity, so that
+// one that has changed is noticed. s.mu is held.
+func (s *Source) take(b *Bundle) {
 	entries := map[string]storage.Entry{}
 	for p, f := range b.Files {
 		e := storage.Entry{Size: storage.SizeUnknown, ETag: listing.CleanETag(f.ETag)}
@@ -129,27 +178,117 @@ func New(b *Bundle, o httprange.Options) *Source {
 			e.Size = *f.Size
 		}
 		entries[p] = e
-		s.ids[p] = httprange.NewIdentity(e.Size, f.ETag)
+		if s.ids[p] == nil {
+			s.ids[p] = httprange.NewIdentity(e.Size, f.ETag)
+		}
 	}
+	s.b = b
 	s.dirs, _ = basepath.Folders(entries, nil) // Parse has refused clashes
-	return s
+}
+
+// maxRenewed is the largest bundle that is read to renew one, in bytes.
+const maxRenewed = 64 << 20
+
+// fetch gets the bundle at Bundle.Renew.
+func (s *Source) fetch(ctx context.Context) (*Bundle, error) {
+	s.mu.Lock()
+	from := s.b.Renew
+	s.mu.Unlock()
+	t := &httprange.Target{Request: func(context.Context, string) (*httprange.Request, error) { return &httprange.Request{URL: from}, nil }}
+	raw, err := s.c.Fetch(ctx, t, "GET", "open", "", s.location)
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > maxRenewed {
+		return nil, &storage.Fault{Op: "open", Location: s.location, Kind: storage.Refused, Err: errors.New("the renewed bundle is too large")}
+	}
+	b, err := Parse(raw, s.location)
+	if err == nil && b.Renew == "" {
+		b.Renew = from
+	}
+	return b, err
+}
+
+// renewed makes sure that the bundle in use is a later one than number n.
+func (s *Source) renewed(ctx context.Context, n int) error {
+	s.mu.Lock()
+	done := s.n > n
+	s.mu.Unlock()
+	if done {
+		return nil
+	}
+	_, err := s.renewals.Do(ctx, n, func(ctx context.Context) (struct{}, error) {
+		b, err := s.renew(ctx)
+		if err == nil && !b.Expires.IsZero() && s.now().After(b.Expires) {
+			err = fmt.Errorf("the renewed bundle ended at %s", b.Expires.UTC().Format(time.RFC3339))
+		}
+		if err != nil {
+			return struct{}{}, err
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.n == n {
+			s.n++
+			s.take(b)
+		}
+		return struct{}{}, nil
+	})
+	return err
 }
 
 // Location names the bundle. It holds no URL.
 func (s *Source) Location() string { return s.location }
 
-// Expires is when the URLs end; zero when the bundle does not say.
-func (s *Source) Expires() time.Time { return s.b.Expires }
+// Expires is when the URLs in use end; zero when the bundle does not say.
+func (s *Source) Expires() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Expires
+}
 
-func (s *Source) expired() bool { return !s.b.Expires.IsZero() && s.now().After(s.b.Expires) }
+// Renews reports whether the bundle is renewed when its URLs have ended.
+func (s *Source) Renews() bool { return s.renew != nil }
 
-func (s *Source) expiry(op, path string, status int) error {
+func (s *Source) expired() bool {
+	e := s.Expires()
+	return !e.IsZero() && s.now().After(e)
+}
+
+func (s *Source) expiry(op, path string, status int, cause error) error {
 	f := &storage.Fault{Op: op, Path: path, Location: s.location, Status: status, Kind: storage.Expired,
 		Try: "Make a new bundle of the table and open that.", Err: errors.New("the URLs of the bundle are no longer valid")}
-	if !s.b.Expires.IsZero() {
-		f.Err = fmt.Errorf("the URLs of the bundle ended at %s", s.b.Expires.UTC().Format(time.RFC3339))
+	if e := s.Expires(); !e.IsZero() {
+		f.Err = fmt.Errorf("the URLs of the bundle ended at %s", e.UTC().Format(time.RFC3339))
+	}
+	if cause != nil {
+		f.Err = fmt.Errorf("%w, and it could not be renewed: %w", f.Err, cause)
 	}
 	return f
+}
+
+// request is that of a file, by a bundle that has not ended. n is the number of the bundle.
+func (s *Source) request(ctx context.Context, path string) (r *httprange.Request, n int, err error) {
+	for {
+		s.mu.Lock()
+		f, ok := s.b.Files[path]
+		n = s.n
+		s.mu.Unlock()
+		if !ok {
+			return nil, n, &storage.Fault{Op: "open", Path: path, Location: s.location, Kind: storage.NotFound, Err: errors.New("the bundle does not name it")}
+		}
+		if !s.expired() {
+			return &httprange.Request{URL: f.URL}, n, nil
+		}
+		if s.renew == nil {
+			return nil, n, s.expiry("open", path, 0, nil)
+		}
+		if err := s.renewed(ctx, n); err != nil {
+			if ctx.Err() != nil {
+				return nil, n, ctx.Err()
+			}
+			return nil, n, s.expiry("open", path, 0, err)
+		}
+	}
 }
 
 // List lists a folder from the paths of the bundle; it is complete as of Bundle.Taken.
@@ -160,7 +299,9 @@ func (s *Source) List(ctx context.Context, dir string) (storage.Listing, error) 
 	if err := storage.CheckPath("list", dir, s.location); err != nil {
 		return storage.Listing{}, err
 	}
+	s.mu.Lock()
 	es, ok := s.dirs[dir]
+	s.mu.Unlock()
 	if !ok {
 		return storage.Listing{}, &storage.Fault{Op: "list", Path: dir, Location: s.location, Kind: storage.NotFound}
 	}
@@ -176,14 +317,37 @@ func (s *Source) Open(ctx context.Context, path string) (storage.Object, error) 
 	if err := storage.CheckPath("open", path, s.location); err != nil {
 		return nil, err
 	}
-	f, ok := s.b.Files[path]
-	if !ok {
-		return nil, &storage.Fault{Op: "open", Path: path, Location: s.location, Kind: storage.NotFound, Err: errors.New("the bundle does not name it")}
+	_, n, err := s.request(ctx, path)
+	if err != nil {
+		return nil, err
 	}
-	if s.expired() {
-		return nil, s.expiry("open", path, 0)
+	s.mu.Lock()
+	id := s.ids[path]
+	s.mu.Unlock()
+	used := &atomic.Int64{} // the number of the bundle that the last request was made by
+	used.Store(int64(n))
+	t := &httprange.Target{
+		Request: func(ctx context.Context, _ string) (*httprange.Request, error) {
+			r, n, err := s.request(ctx, path)
+			used.Store(int64(n))
+			return r, err
+		},
+		Explain: func(f *storage.Fault, _ []byte, _ *httprange.Response) bool {
+			// A refusal before the time is over: the keys that made the URLs may have ended.
+			if s.renew == nil || f.Kind != storage.Expired && f.Kind != storage.Forbidden {
+				return false
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.n == int(used.Load()) {
+				b := *s.b
+				b.Expires = s.now().Add(-time.Second)
+				s.b = &b
+			}
+			return true
+		},
 	}
-	return &object{Object: s.c.Object(f.URL, path, s.location, s.ids[path]), s: s, path: path}, nil
+	return &object{Object: s.c.ObjectAt(t, path, s.location, id), s: s, path: path}, nil
 }
 
 type object struct {
@@ -212,8 +376,8 @@ func (o *object) judge(err error) error {
 		return err
 	}
 	switch {
-	case f.Kind == storage.Expired, f.Kind == storage.Forbidden && o.s.expired():
-		return o.s.expiry(f.Op, o.path, f.Status)
+	case f.Kind == storage.Expired && f.Status != 0, f.Kind == storage.Forbidden && o.s.expired():
+		return o.s.expiry(f.Op, o.path, f.Status, nil)
 	case f.Kind == storage.Changed:
 		c := *f
 		c.Try = "The file is not the one the bundle was made for; make a new bundle of the table."

@@ -4,6 +4,7 @@ package presigned
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -134,5 +136,76 @@ func TestParseRefuses(t *testing.T) {
 	}
 	if IsBundle([]byte(`{"operationType":"UPSERT"}`)) || IsBundle([]byte(`x`)) {
 		t.Error("IsBundle takes anything")
+	}
+}
+
+// A bundle that names its next one lives on: at its time, and at a refusal before it.
+func TestRenewal(t *testing.T) {
+	files := map[string][]byte{"a/f": []byte("hello"), "g": []byte("y")}
+	b, set := serve(t, files, true)
+	var mu sync.Mutex
+	renewals, broken := 0, false
+	refused := false
+	fresh := *b
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.URL.Query().Get("key") != "RENEWSECRET" || broken {
+			http.Error(w, "no "+r.URL.RawQuery, 403)
+			return
+		}
+		renewals++
+		if refused {
+			set(0, "")
+		}
+		json.NewEncoder(w).Encode(fresh)
+	}))
+	defer srv.Close()
+	old := *b
+	old.Renew, old.Expires = srv.URL+"/next?key=RENEWSECRET", time.Now().Add(-time.Minute)
+	s := New(&old, httprange.Options{})
+	if !s.Renews() {
+		t.Error("Renews is false")
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if got, err := storage.ReadAll(t.Context(), s, "a/f", 0); err != nil || string(got) != "hello" {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+	wg.Wait()
+	if renewals != 1 || !s.Expires().Equal(fresh.Expires) {
+		t.Errorf("%d renewals, expires %v, want 1 and %v", renewals, s.Expires(), fresh.Expires)
+	}
+	o, err := s.Open(t.Context(), "g")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set(403, "<Code>ExpiredToken</Code>")
+	refused = true
+	p := make([]byte, 1)
+	if err := storage.ReadFull(t.Context(), o, p, 0); err != nil || p[0] != 'y' || renewals != 2 {
+		t.Errorf("%q, %v after %d renewals", p, err, renewals)
+	}
+	// A renewal that fails says so, once per read.
+	set(403, "<Code>ExpiredToken</Code>")
+	mu.Lock()
+	broken = true
+	mu.Unlock()
+	err = storage.ReadFull(t.Context(), o, p, 0)
+	var f *storage.Fault
+	if !errors.As(err, &f) || f.Kind != storage.Expired || !strings.Contains(err.Error(), "renewed") || strings.Contains(fmt.Sprintf("%v %+v", err, f), "SECRET") {
+		t.Errorf("%v (%+v)", err, f)
+	}
+	// A bundle that has ended does not renew one, and a changed file is not mixed in.
+	s = NewRenewed(&old, httprange.Options{}, func(context.Context) (*Bundle, error) { return &old, nil })
+	if _, err := s.Open(t.Context(), "g"); !errors.As(err, &f) || f.Kind != storage.Expired {
+		t.Error(err)
+	}
+	s = NewRenewed(b, httprange.Options{}, nil)
+	if s.Renews() {
+		t.Error("Renews is true")
 	}
 }

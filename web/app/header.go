@@ -29,6 +29,10 @@ func (r *Root) tablePage() goapp.UI {
 			view.Div("skeleton", view.Div("bone wide"), view.Div("bone"), view.Div("bone tall")),
 		)
 	}
+	if key := s.state.Table + " " + string(r.current()); key != r.tab {
+		r.tab = key
+		r.revealTab()
+	}
 	return view.Div("table-page",
 		r.headline(o),
 		r.tabBar(),

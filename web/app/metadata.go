@@ -101,7 +101,9 @@ func (v *metadataView) partitions() goapp.UI {
 			if d.Function != "" && d.Function != "identity" {
 				f = d.Function + "(" + f + ")"
 			}
-			body = append(body, view.Span("dim mono", f))
+			if len(f) <= 40 {
+				body = append(body, view.Span("dim mono", f))
+			}
 		}
 		items = append(items, link(to, st.Part == p.Name, body...))
 	}

@@ -380,7 +380,7 @@ func (v *replayView) duel(s *api.Scan, r *api.RecordStep) goapp.UI {
 		}
 		where := "base file, row " + model.Count(ver.Record+1)
 		if ver.Block >= 0 {
-			where = "block " + strconv.Itoa(ver.Block) + ", record " + model.Count(ver.Record+1)
+			where = placeIn(s, ver) + ", record " + model.Count(ver.Record+1)
 		}
 		facts = append(facts, view.FactText("In", where))
 		return view.Div(class, view.Div("duel-head", view.Span("dim", title), goapp.Span().Class("node", cls).Text(letter), goapp.Strong().Text(name)), view.Facts("", facts...))
@@ -658,6 +658,20 @@ func (v *replayView) queue(s *api.Scan, step *api.ScanStep) goapp.UI {
 	)
 }
 
+// placeIn names the block of a version, with its file where there are several.
+func placeIn(s *api.Scan, ver *api.Version) string {
+	name := "block " + strconv.Itoa(ver.Block)
+	if len(s.Blocks.Files) < 2 {
+		return name
+	}
+	for i := range s.Blocks.Files {
+		if s.Blocks.Files[i].File.Path == ver.File {
+			return name + " of file " + strconv.Itoa(i+1)
+		}
+	}
+	return name
+}
+
 func fileNote(s *api.Scan, ref api.BlockRef) goapp.UI {
 	if len(s.Blocks.Files) < 2 {
 		return goapp.Text("")
@@ -699,7 +713,7 @@ func (v *replayView) merged(s *api.Scan, step *api.ScanStep) goapp.UI {
 			cls, letter, _ := kindOfVersion(k.Version)
 			where := "base"
 			if k.Version.Block >= 0 {
-				where = "block " + strconv.Itoa(k.Version.Block)
+				where = placeIn(s, k.Version)
 			}
 			what = []goapp.UI{goapp.Span().Class("node small", cls).Text(letter), goapp.Text(where)}
 		}

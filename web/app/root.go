@@ -32,6 +32,7 @@ type Root struct {
 	ctx    goapp.Context
 
 	theme  string
+	tab    string // the table and view whose tab was scrolled into sight last
 	help   bool
 	notice *notice
 	drops  int
@@ -112,6 +113,25 @@ func (r *Root) OnNav(ctx goapp.Context) {
 func (r *Root) tellStripped(removed []string) {
 	r.notice = &notice{"warn", "Credentials stay out of the address: " + strings.Join(removed, ", ") +
 		" were taken out of it and are kept in this tab's memory only. A link copied from here opens the table only where it can be read without them."}
+}
+
+// revealTab scrolls the row of tabs to the present one, where the screen is narrow.
+func (r *Root) revealTab() {
+	if r.ctx == nil {
+		return
+	}
+	r.ctx.Defer(func(goapp.Context) {
+		doc := goapp.Window().Get("document")
+		row, tab := doc.Call("querySelector", ".tab-row"), doc.Call("querySelector", ".tab.current")
+		if !row.Truthy() || !tab.Truthy() {
+			return
+		}
+		left, width := tab.Get("offsetLeft").Float()-row.Get("offsetLeft").Float(), tab.Get("offsetWidth").Float()
+		at, room := row.Get("scrollLeft").Float(), row.Get("clientWidth").Float()
+		if left < at || left+width > at+room {
+			row.Set("scrollLeft", left-(room-width)/2)
+		}
+	})
 }
 
 func (r *Root) title() {

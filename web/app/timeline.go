@@ -128,6 +128,9 @@ func watchWidth(id string, f func(float64)) func() {
 
 func (v *timelineView) Render() goapp.UI {
 	s := v.Root.s
+	if v.extent == (model.Extent{}) {
+		v.extent = model.Whole
+	}
 	body := []goapp.UI{goapp.Div().ID("gantt").Class("gantt").Body(v.gantt()...)}
 	if all, _ := s.instants(); len(all) > 0 {
 		body = append(body, view.Div("split", v.list(), v.detail()))
@@ -827,11 +830,11 @@ func (v *timelineView) detail() goapp.UI {
 			view.Link("button small", files, goapp.Text("Files as of this instant")),
 			v.compareTo(in)))
 	}
-	if work != nil {
-		parts = append(parts, v.work(work)...)
-	}
 	if sum := d.val.Summary; sum != nil {
 		parts = append(parts, v.summary(sum))
+	}
+	if work != nil {
+		parts = append(parts, v.work(work)...)
 	}
 	for i := range d.val.Parts {
 		parts = append(parts, v.part(&d.val.Parts[i], len(d.val.Parts)))

@@ -1,12 +1,15 @@
 // Takes pictures of every view at three widths, light and dark: node screenshots.mjs FOLDER
 import fs from "node:fs";
 import path from "node:path";
-import { page, ready, start } from "./harness.mjs";
+import { page, ready, start, tables } from "./harness.mjs";
+import { serve } from "./server.mjs";
 
 const out = process.argv[2] || "screenshots";
 const only = process.argv[3];
 fs.mkdirSync(out, { recursive: true });
 
+// Tables that are no samples come over HTTP.
+const zips = await serve(tables, { cors: true });
 const slice = "p=chennai&f=025be33a-9f31-4c7c-9abe-5e2d4e967ccd-0&s=20261129232542776";
 const views = {
   home: { hash: "", wait: "a.card" },
@@ -27,7 +30,13 @@ const views = {
   compare: { hash: "#/t=sample:cow_trips_h102&v=compare&c1=20261129230906701", wait: ".compare .tiles" },
   "compare-choose": { hash: "#/t=sample:cow_trips_h102&v=compare", wait: ".compare .empty" },
   health: { hash: "#/t=sample:mor_rollback_multi_h0150&v=health", wait: ".health-summary" },
-  metadata: { hash: "#/t=sample:mor_trips_h120&v=metadata&mp=files", wait: ".mparts, .metadata .empty" },
+  metadata: { hash: `#/t=${zips.url}/mdt_full_h120.zip&v=metadata&mp=column_stats`, wait: "#meta-records" },
+  "metadata-none": { hash: "#/t=sample:mor_trips_h120&v=metadata", wait: ".metadata .empty" },
+  "history-partial": { hash: `#/t=${zips.url}/partial_update_h120.zip&v=history&k=trip-00&kp=1`, wait: ".rung.result" },
+  "timeline-restore": { hash: "#/t=sample:savepoint_restore_h120&v=timeline&i=20261129233753056&act=restore", wait: ".detail .relations" },
+  "timeline-archived": { hash: "#/t=sample:archived_mor_h120&v=timeline", wait: "a.instant", click: 'button:has-text("Archived instants")' },
+  "rows-options": { hash: "#/t=sample:mor_trips_h120&v=rows&q=inc", wait: ".query-form" },
+  "rows-inspector": { hash: "#/t=sample:mor_trips_h120&v=rows", wait: "#grid [role=gridcell][aria-colindex]", click: '#grid [data-r="2"] [aria-colindex="9"]' },
   table: { hash: "#/t=sample:mor_trips_h120&v=table", wait: ".props" },
   remark: { hash: "#/t=sample:orc_base_h120&v=rows", wait: ".headline .findings" },
   fault: { hash: "#/t=http://127.0.0.1:9/table/&v=timeline", wait: ".fault" },
@@ -54,3 +63,4 @@ for (const scheme of ["light", "dark"]) {
   }
 }
 await env.stop();
+await zips.close();

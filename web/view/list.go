@@ -53,7 +53,18 @@ func (c *List) start() {
 }
 
 // OnUpdate implements app.Updater: rows or the selection changed.
-func (c *List) OnUpdate(ctx app.Context) { ctx.Defer(func(app.Context) { c.show() }) }
+func (c *List) OnUpdate(ctx app.Context) {
+	ctx.Defer(func(app.Context) {
+		c.show()
+		// More rows may have made the list higher.
+		if el := c.JSValue(); c.started && el.Truthy() {
+			if h := el.Get("clientHeight").Float(); h != c.height {
+				c.height = h
+				c.Update()
+			}
+		}
+	})
+}
 
 // show scrolls as little as needed to have the row At in sight.
 func (c *List) show() {

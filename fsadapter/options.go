@@ -1,0 +1,165 @@
+package fsadapter
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"hudiscope/core/storage"
+	"hudiscope/core/storage/cache"
+	"hudiscope/fsadapter/azure"
+	"hudiscope/fsadapter/gcs"
+	"hudiscope/fsadapter/httprange"
+	"hudiscope/fsadapter/s3"
+	"hudiscope/fsadapter/signer"
+	"hudiscope/fsadapter/single"
+)
+
+// Options are the ways to places that an address does not tell: endpoints, and what private places
+// are opened with. The zero value opens public places. Keys, signatures and tokens stay in memory:
+// they are a part of no Location and no error.
+type Options struct {
+	// HTTP is of all requests, Cache of all remote sources.
+	HTTP  httprange.Options
+	Cache cache.Options
+	// S3 is for s3://; settings behind "?" of an address take precedence.
+	S3     s3.Settings
+	Azure  AzureOptions
+	GCS    GCSOptions
+	Signer SignerOptions
+}
+
+// AzureOptions are for abfss:// and wasbs:// and for the addresses of Azure's blob service.
+type AzureOptions struct {
+	// Endpoint takes the place of the account's own, such as http://localhost:10000/devstoreaccount1.
+	Endpoint string
+	// SAS is the shared access signature for addresses that have none.
+	SAS string
+}
+
+// String does not tell the signature.
+func (o AzureOptions) String() string { return "Azure " + o.Endpoint }
+
+// GoString does not tell the signature.
+func (o AzureOptions) GoString() string { return o.String() }
+
+// GCSOptions are for gs://.
+type GCSOptions struct {
+	// Endpoint takes the place of Google's, Token is an OAuth access token, UserProject is billed
+	// where requesters pay.
+	Endpoint, Token, UserProject string
+}
+
+// String does not tell the token.
+func (o GCSOptions) String() string { return "GCS " + o.Endpoint }
+
+// GoString does not tell the token.
+func (o GCSOptions) GoString() string { return o.String() }
+
+// SignerOptions are for signer+https://.
+type SignerOptions struct {
+	// Authorization is the value of that header for the signer.
+	Authorization string
+	// Get asks with GET in place of POST.
+	Get bool
+}
+
+// String does not tell the authorization.
+func (SignerOptions) String() string { return "signer" }
+
+// GoString does not tell the authorization.
+func (o SignerOptions) GoString() string { return o.String() }
+
+// FromEnv are the Options that the usual variables give: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
+// AWS_SESSION_TOKEN, AWS_REGION or AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL,
+// AZURE_STORAGE_SAS_TOKEN, CLOUDSDK_AUTH_ACCESS_TOKEN, STORAGE_EMULATOR_HOST (a URL) and
+// HUDISCOPE_SIGNER_AUTHORIZATION. getenv is os.Getenv.
+func FromEnv(getenv func(string) string) Options {
+	first := func(names ...string) string {
+		for _, n := range names {
+			if v := strings.TrimSpace(getenv(n)); v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	var o Options
+	o.S3.Region = first("AWS_REGION", "AWS_DEFAULT_REGION")
+	o.S3.Endpoint = first("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+	if id, secret := first("AWS_ACCESS_KEY_ID"), first("AWS_SECRET_ACCESS_KEY"); id != "" || secret != "" {
+		o.S3.Keys = &s3.Keys{AccessKey: id, Secret: secret, Token: first("AWS_SESSION_TOKEN")}
+	}
+	o.S3.RequesterPays, _ = strconv.ParseBool(first("HUDISCOPE_S3_REQUESTER_PAYS"))
+	o.Azure.SAS = first("AZURE_STORAGE_SAS_TOKEN")
+	o.GCS.Token = first("CLOUDSDK_AUTH_ACCESS_TOKEN")
+	if h := first("STORAGE_EMULATOR_HOST"); strings.Contains(h, "://") {
+		o.GCS.Endpoint = h
+	}
+	o.Signer.Authorization = first("HUDISCOPE_SIGNER_AUTHORIZATION")
+	return o
+}
+
+// store opens an address of an object store; ok is false for any other address.
+func store(ctx context.Context, location string, o Options) (src storage.Source, err error, ok bool) {
+	switch s := scheme(location); s {
+	case "s3", "s3a", "s3n":
+		c, err := s3.ParseLocation(location, o.S3)
+		if err != nil {
+			return nil, err, true
+		}
+		c.HTTP = o.HTTP
+		src, err := prefixed(ctx, &c.Prefix, o, func() (storage.Source, error) { return s3.New(c) })
+		return src, err, true
+	case "gs", "gcs":
+		c, err := gcs.ParseLocation(location)
+		if err != nil {
+			return nil, err, true
+		}
+		c.Endpoint, c.Token, c.UserProject, c.HTTP = o.GCS.Endpoint, o.GCS.Token, o.GCS.UserProject, o.HTTP
+		src, err := prefixed(ctx, &c.Prefix, o, func() (storage.Source, error) { return gcs.New(c) })
+		return src, err, true
+	case "signer+http", "signer+https":
+		c, err := signer.ParseLocation(location)
+		if err != nil {
+			return nil, err, true
+		}
+		c.Authorization, c.Get, c.HTTP = o.Signer.Authorization, o.Signer.Get, o.HTTP
+		src, err := prefixed(ctx, &c.Prefix, o, func() (storage.Source, error) { return signer.New(c) })
+		return src, err, true
+	case "abfs", "abfss", "wasb", "wasbs":
+	default:
+		if !azure.IsURL(location) {
+			return nil, nil, false
+		}
+	}
+	c, err := azure.ParseLocation(location, o.Azure.Endpoint, o.Azure.SAS)
+	if err != nil {
+		return nil, err, true
+	}
+	c.HTTP = o.HTTP
+	src, err = prefixed(ctx, &c.Prefix, o, func() (storage.Source, error) { return azure.New(c) })
+	return src, err, true
+}
+
+// prefixed opens what a prefix names: a table, or by its name a file as [File] does.
+func prefixed(ctx context.Context, prefix *string, o Options, open func() (storage.Source, error)) (storage.Source, error) {
+	i := strings.LastIndexByte(*prefix, '/')
+	name := (*prefix)[i+1:]
+	if !IsFileName(name) {
+		src, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return cache.New(src, o.Cache), nil
+	}
+	*prefix = (*prefix)[:max(i, 0)]
+	folder, err := open()
+	if err != nil {
+		return nil, err
+	}
+	obj, err := folder.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return openFile(ctx, cache.New(single.New(obj, name, folder.Location()+"/"+name), o.Cache), name, o)
+}
