@@ -4,12 +4,14 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	"hudiscope/core/storage"
 	"hudiscope/core/storage/cache"
 	"hudiscope/fsadapter/azure"
 	"hudiscope/fsadapter/gcs"
 	"hudiscope/fsadapter/httprange"
+	"hudiscope/fsadapter/presigned"
 	"hudiscope/fsadapter/s3"
 	"hudiscope/fsadapter/signer"
 	"hudiscope/fsadapter/single"
@@ -34,7 +36,7 @@ type AzureOptions struct {
 	// Endpoint takes the place of the account's own, such as http://localhost:10000/devstoreaccount1.
 	Endpoint string
 	// SAS is the shared access signature for addresses that have none.
-	SAS string
+	SAS string `json:"-"`
 }
 
 // String does not tell the signature.
@@ -45,9 +47,10 @@ func (o AzureOptions) GoString() string { return o.String() }
 
 // GCSOptions are for gs://.
 type GCSOptions struct {
-	// Endpoint takes the place of Google's, Token is an OAuth access token, UserProject is billed
-	// where requesters pay.
-	Endpoint, Token, UserProject string
+	// Endpoint takes the place of Google's, UserProject is billed where requesters pay.
+	Endpoint, UserProject string
+	// Token is an OAuth access token.
+	Token string `json:"-"`
 }
 
 // String does not tell the token.
@@ -59,7 +62,7 @@ func (o GCSOptions) GoString() string { return o.String() }
 // SignerOptions are for signer+https://.
 type SignerOptions struct {
 	// Authorization is the value of that header for the signer.
-	Authorization string
+	Authorization string `json:"-"`
 	// Get asks with GET in place of POST.
 	Get bool
 }
@@ -97,6 +100,24 @@ func FromEnv(getenv func(string) string) Options {
 	}
 	o.Signer.Authorization = first("HUDISCOPE_SIGNER_AUTHORIZATION")
 	return o
+}
+
+// Expires is when the addresses end by which a source is read (a bundle's, a signer's), the zero
+// time if they do not or it is not known; renews says that new ones are got then.
+func Expires(src storage.Source) (at time.Time, renews bool) {
+	for src != nil {
+		switch s := src.(type) {
+		case *presigned.Source:
+			return s.Expires(), s.Renews()
+		case *signer.Source:
+			return s.Expires(), true
+		case interface{ Unwrap() storage.Source }:
+			src = s.Unwrap()
+		default:
+			return time.Time{}, false
+		}
+	}
+	return time.Time{}, false
 }
 
 // store opens an address of an object store; ok is false for any other address.

@@ -78,7 +78,7 @@ func TestStores(t *testing.T) {
 			plain := http.FileServer(http.Dir(web))
 			blind := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if strings.HasSuffix(r.URL.Path, "/") || r.Method != "GET" {
-					http.Error(w, "no listing", 403)
+					http.Error(w, "no listing", http.StatusForbidden)
 					return
 				}
 				plain.ServeHTTP(w, r)

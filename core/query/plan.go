@@ -205,12 +205,6 @@ func wanted(q *table.Query, partition, fileID string) bool {
 	return (len(q.Partitions) == 0 || slices.Contains(q.Partitions, partition)) && (q.FileID == "" || q.FileID == fileID)
 }
 
-// partitionOf is the directory of a path relative to the table.
-func partitionOf(path string) string {
-	i := strings.LastIndexByte(path, '/')
-	return path[:max(i, 0)]
-}
-
 func sentenceList(list []string) string {
 	if len(list) > 3 {
 		return fmt.Sprintf("%s and %d more", strings.Join(list[:3], ", "), len(list)-3)

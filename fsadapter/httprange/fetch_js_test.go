@@ -135,3 +135,25 @@ func TestUnreachableIsExplained(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What signers and tokens need: a body, its type, and a header of authorization.
+func TestBodyAndAuthorization(t *testing.T) {
+	echo := `() => new Promise(done => {
+		const srv = require("http").createServer((req, res) => {
+			let b = ""; req.on("data", d => b += d); req.on("end", () => res.end(req.method + " " + req.headers.authorization + " " + req.headers["content-type"] + " " + b));
+		});
+		srv.listen(0, "127.0.0.1", () => done({url: "http://127.0.0.1:" + srv.address().port, close: () => { srv.closeAllConnections(); srv.close(); }}));
+	})`
+	srv, err := jswait.Await(t.Context(), js.Global().Call("eval", echo).Invoke())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Call("close")
+	target := &Target{Request: func(context.Context, string) (*Request, error) {
+		return &Request{URL: srv.Get("url").String(), Authorization: "Bearer x", Body: []byte(`{"é":1}`), ContentType: "application/json"}, nil
+	}}
+	b, err := NewClient(Options{}).Fetch(t.Context(), target, "POST", "list", "", "x")
+	if want := `POST Bearer x application/json {"é":1}`; err != nil || string(b) != want {
+		t.Errorf("%q, %v, want %q", b, err, want)
+	}
+}

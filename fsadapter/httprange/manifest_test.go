@@ -52,7 +52,7 @@ func TestManifest(t *testing.T) {
 				w.Write([]byte(`[{"name":"top","type":"file","mtime":"Sat, 07 Mar 2026 16:26:11 GMT","size":16}]`))
 			case strings.HasSuffix(r.URL.Path, "/"):
 				asked.Add(1)
-				http.Error(w, "no", 403)
+				http.Error(w, "no", http.StatusForbidden)
 			default:
 				http.NotFound(w, r)
 			}

@@ -180,8 +180,15 @@ func (s *Source) List(ctx context.Context, dir string) (storage.Listing, error) 
 		return storage.Listing{}, err
 	}
 	if s.wantFlat(0) {
-		if _, err := s.flats.Do(ctx, 0, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.flatPage(ctx, 0) }); err != nil && ctx.Err() != nil {
+		_, err := s.flats.Do(ctx, 0, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.flatPage(ctx, 0) })
+		var f *storage.Fault
+		switch {
+		case err != nil && ctx.Err() != nil:
 			return storage.Listing{}, ctx.Err()
+		case errors.As(err, &f) && (f.Kind == storage.Unreachable || f.Kind == storage.Expired):
+			c := *f // no other question would be answered; a permission may be for listings with a delimiter alone
+			c.Path = dir
+			return storage.Listing{}, &c
 		}
 	}
 	if l, err, ok := s.known(dir); ok {

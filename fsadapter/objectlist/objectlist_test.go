@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -382,5 +384,62 @@ func TestAzureLocations(t *testing.T) {
 	}
 	if !azure.IsURL("https://acc.blob.core.windows.net/c/t?sig=x") || azure.IsURL("https://example.com/c/t") || azure.IsURL("https://evil.example/blob.core.windows.net") {
 		t.Error("IsURL")
+	}
+}
+
+// Pages are asked for again after passing failures, and a cut one never counts.
+func TestListingFaults(t *testing.T) {
+	files := map[string][]byte{}
+	for i := range 30 {
+		files[fmt.Sprintf("t/f%02d", i)] = []byte("x")
+	}
+	for name, bad := range map[string]func(w http.ResponseWriter, n int32) bool{
+		"busy": func(w http.ResponseWriter, n int32) bool {
+			if n%2 == 0 {
+				return false
+			}
+			storetest.Fail(w, 503, "SlowDown", "Please reduce your request rate.")
+			return true
+		},
+		"cut": func(w http.ResponseWriter, n int32) bool {
+			if n%2 == 0 {
+				return false
+			}
+			w.Header().Set("Content-Length", "4000")
+			fmt.Fprint(w, `<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>t/f00</Key><Size>1</Size></Contents></ListBucketResult>`)
+			return true
+		},
+		"always busy": func(w http.ResponseWriter, n int32) bool {
+			storetest.Fail(w, 503, "SlowDown", "Please reduce your request rate.")
+			return true
+		},
+		"no XML": func(w http.ResponseWriter, n int32) bool {
+			fmt.Fprint(w, "<html><body>Welcome</body></html>")
+			return true
+		},
+	} {
+		var n atomic.Int32
+		srv := &storetest.S3{Common: storetest.Common{Bucket: "b", Files: files, PageSize: 7}}
+		srv.Hook = func(w http.ResponseWriter, r *http.Request) bool { return bad(w, n.Add(1)) }
+		src, err := s3.New(s3.Config{Endpoint: storetest.Serve(t, srv), Bucket: "b", Prefix: "t", HTTP: httprange.Options{Backoff: time.Millisecond, Attempts: 3}, List: objectlist.Options{FlatPages: -1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := src.List(t.Context(), "")
+		var f *storage.Fault
+		switch name {
+		case "busy", "cut":
+			if err != nil || len(l.Entries) != 30 || !l.Complete {
+				t.Errorf("%s: %d entries, %v", name, len(l.Entries), err)
+			}
+		case "always busy":
+			if !errors.As(err, &f) || f.Status != 503 || !strings.Contains(err.Error(), "SlowDown") || n.Load() != 3 {
+				t.Errorf("%s: %v after %d requests", name, err, n.Load())
+			}
+		default:
+			if !errors.As(err, &f) || f.Kind != storage.NoListing || f.Try == "" {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
 	}
 }

@@ -151,7 +151,7 @@ func TestRenewal(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		if r.URL.Query().Get("key") != "RENEWSECRET" || broken {
-			http.Error(w, "no "+r.URL.RawQuery, 403)
+			http.Error(w, "no "+r.URL.RawQuery, http.StatusForbidden)
 			return
 		}
 		renewals++

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -177,7 +178,7 @@ func TestErrors(t *testing.T) {
 		}, storage.Forbidden, "s3:ListBucket"},
 		{"no XML", nil, func(s *storetest.S3) {
 			s.Hook = func(w http.ResponseWriter, r *http.Request) bool {
-				http.Error(w, "AKIDSECRET", 403)
+				http.Error(w, "AKIDSECRET", http.StatusForbidden)
 				return true
 			}
 		}, storage.Forbidden, "s3:ListBucket"},
@@ -289,6 +290,38 @@ func TestRegionIsFound(t *testing.T) {
 		var f *storage.Fault
 		if given == "" && (err != nil || string(b) != "x") || given != "" && (!errors.As(err, &f) || !strings.Contains(f.Try, "region eu-west-1")) {
 			t.Errorf("given %q: %q, %v", given, b, err)
+		}
+	}
+}
+
+// Signatures that Amazon's own library for Python (botocore 1.44.8, S3SigV4QueryAuth) made of
+// random keys, parameters and session tokens.
+func TestSignaturesOfBotocore(t *testing.T) {
+	b, err := os.ReadFile("testdata/signatures.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Access, Secret, Token, Region, Host, Path, At, Sig string
+		Params                                             [][2]string
+		Expires                                            int
+	}
+	if err := json.Unmarshal(b, &cases); err != nil || len(cases) != 40 {
+		t.Fatal(len(cases), err)
+	}
+	st := &store{bucket: "bkt"}
+	for _, c := range cases {
+		at, err := time.Parse(amzDate, c.At)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ps []param
+		for _, p := range c.Params {
+			ps = append(ps, param{p[0], p[1]})
+		}
+		query := Keys{AccessKey: c.Access, Secret: c.Secret, Token: c.Token}.sign("GET", c.Host, st.path(c.Path), ps, c.Region, at, time.Duration(c.Expires)*time.Second)
+		if !strings.HasSuffix(query, "&X-Amz-Signature="+c.Sig) {
+			t.Errorf("%q %q: %s, want %s", c.Path, c.Params, query, c.Sig)
 		}
 	}
 }

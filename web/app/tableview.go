@@ -1,12 +1,15 @@
 package app
 
 import (
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
 
 	"hudiscope/core/api"
+	"hudiscope/web/model"
 	"hudiscope/web/view"
 )
 
@@ -23,7 +26,7 @@ type tableView struct {
 
 func (v *tableView) Render() goapp.UI {
 	return view.Div("table-view",
-		goapp.Section().Class("panel").Body(view.Div("panel-head", goapp.H2().Text("Schema"), v.schemaTools()), v.schema()),
+		goapp.Section().Class("panel").Body(view.Div("panel-head", goapp.H2().Text("Schema"), v.schemaTools()), v.schema(), v.schemaPlaces()),
 		goapp.Section().Class("panel").Body(view.Div("panel-head", goapp.H2().Text("Properties"), v.configTools()), v.config()),
 		v.housekeeping(),
 	)
@@ -84,6 +87,69 @@ func (v *tableView) schema() goapp.UI {
 			goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Column"), goapp.Th().Scope("col").Text("Type"), goapp.Th().Scope("col").Text("Used as"))),
 			goapp.TBody().Body(rows...)))
 	}
+}
+
+// schemaPlaces tells where readers look for the schema, and how it changed.
+func (v *tableView) schemaPlaces() goapp.UI {
+	a := v.Root.s.schema.val
+	if a == nil {
+		return view.Div("hidden")
+	}
+	var out []goapp.UI
+	if len(a.Sources) > 0 {
+		var rows []goapp.UI
+		for _, x := range a.Sources {
+			mark := goapp.UI(view.Badge("", "not there"))
+			switch {
+			case x.Used:
+				mark = view.Badge("good", "used")
+			case x.Found:
+				mark = view.Badge("", "there")
+			}
+			rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Text(x.Place), goapp.Td().Body(mark), goapp.Td().Class("dim").Text(x.Note)))
+		}
+		out = append(out, goapp.Details().Class("how").Body(goapp.Summary().Text("Where readers look for the schema"), table([]string{"Place", "Schema", "Note"}, rows)))
+	}
+	if len(a.History) > 0 {
+		var rows []goapp.UI
+		var last map[int]api.NumberedName
+		for _, ver := range a.History {
+			now := make(map[int]api.NumberedName, len(ver.Columns))
+			var changes []goapp.UI
+			note := func(tone, text string) { changes = append(changes, view.Badge(tone, text)) }
+			for _, c := range ver.Columns {
+				now[c.ID] = c
+				was, known := last[c.ID]
+				switch {
+				case last == nil:
+				case !known:
+					note("good", "+ "+c.Name+" "+c.Type)
+				case was.Name != c.Name:
+					note("warn", was.Name+" → "+c.Name)
+				case was.Type != c.Type:
+					note("warn", c.Name+": "+was.Type+" → "+c.Type)
+				}
+			}
+			for _, id := range slices.Sorted(maps.Keys(last)) {
+				if _, ok := now[id]; !ok {
+					note("bad", "− "+last[id].Name)
+				}
+			}
+			if last == nil {
+				changes = append(changes, goapp.Text(model.Plural(int64(len(ver.Columns)), "column")))
+			}
+			last = now
+			instant := goapp.UI(view.Mono(ver.Instant))
+			if ver.Instant != "0" {
+				st := v.Root.s.state.Go(model.Timeline)
+				st.Instant, st.Action = ver.Instant, ""
+				instant = view.Link("link mono", st, goapp.Text(ver.Instant))
+			}
+			rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(instant), goapp.Td().Body(view.Div("badges", changes...))))
+		}
+		out = append(out, goapp.Details().Class("how").Open(true).Body(goapp.Summary().Text(model.Plural(int64(len(a.History)), "version")+" of the schema"), table([]string{"Instant", "Change"}, rows)))
+	}
+	return view.Div("schema-places", out...)
 }
 
 func (v *tableView) configTools() goapp.UI {

@@ -233,6 +233,11 @@ test("the metadata table: partitions, records, a key looked up", async () => {
   const parts = await p.locator(".mpart strong").allTextContents();
   for (const want of ["files", "column_stats", "record_index"]) assert.ok(parts.includes(want), want);
   await axe(p, "metadata");
+  await p.setViewportSize({ width: 390, height: 844 });
+  await p.click('.mpart:has-text("column_stats")');
+  await p.waitForFunction(() => document.querySelector("#meta-records td")?.textContent === "column_stats");
+  const over = await p.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert.ok(over <= 0, `it is ${over} px wider than a phone`);
   await p.click('.mpart:has-text("record_index")');
   await p.waitForSelector("#search");
   const keys = await p.locator("#meta-records tbody th").allTextContents();

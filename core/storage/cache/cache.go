@@ -152,6 +152,9 @@ func New(src storage.Source, opts Options) *Source {
 // Location is that of the source beneath.
 func (s *Source) Location() string { return s.src.Location() }
 
+// Unwrap is the source beneath.
+func (s *Source) Unwrap() storage.Source { return s.src }
+
 // Sibling opens a folder beside the base path, cached within the same bounds as this source is.
 func (s *Source) Sibling(ctx context.Context, name string) (storage.Source, error) {
 	n, ok := s.src.(storage.Neighbour)
