@@ -82,7 +82,7 @@ func (s *store) explain(f *storage.Fault, body []byte, resp *httprange.Response)
 		if f.Err == nil {
 			f.Err = fmt.Errorf("the bucket is not in the region %s", was)
 		}
-		if !given && s.host == "" { // the region was only a guess
+		if !given { // the region was only a guess
 			s.mu.Lock()
 			s.region = region
 			s.mu.Unlock()

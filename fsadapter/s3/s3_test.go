@@ -268,6 +268,18 @@ func TestSetKeys(t *testing.T) {
 	}
 }
 
+// The same at a store of one's own, where the region is only a part of signatures.
+func TestRegionOfEndpoint(t *testing.T) {
+	srv := server(map[string][]byte{"f": []byte("x")})
+	s, err := New(Config{Bucket: "b", Endpoint: storetest.Serve(t, srv), Keys: keys()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := storage.ReadAll(t.Context(), s, "f", 0); err != nil || string(b) != "x" || len(srv.Requests()) != 3 {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
 // A region that was not given is taken over from the store's answer.
 func TestRegionIsFound(t *testing.T) {
 	srv := server(map[string][]byte{"f": []byte("x")})
