@@ -163,10 +163,8 @@ func (v *blocksView) picker() []goapp.UI {
 				}
 				st := s.state
 				st.Partition, st.FileID, st.Slice = p.Partition, g.FileID, sl.BaseInstant
-				var bytes int64
-				for _, l := range sl.Logs {
-					bytes += max(0, l.Size)
-				}
+				logs := sl
+				logs.Base = nil
 				note := ""
 				if sl.Latest {
 					note = "latest"
@@ -176,7 +174,7 @@ func (v *blocksView) picker() []goapp.UI {
 					goapp.Span().Class("mono").Title(g.FileID).Text(model.ShortID(g.FileID)),
 					goapp.Span().Class("mono").Text(sl.BaseInstant),
 					view.Span("num", model.Plural(int64(len(sl.Logs)), "log file")),
-					view.Span("num dim", model.Bytes(bytes)),
+					view.Span("num dim", sliceSize(logs)),
 					view.Span("badges", note),
 				))
 			}
@@ -567,10 +565,8 @@ func (v *blocksView) content(blk *api.Block) goapp.UI {
 		what, n = "Deletes", len(d.val.Deletes)
 		head = goapp.Tr().Body(goapp.Th().Scope("col").Text("Key"), goapp.Th().Scope("col").Text("Partition"), goapp.Th().Scope("col").Text("Ordering value"), goapp.Th().Scope("col").Text("Its type"))
 		for i, x := range d.val.Deletes {
-			part := goapp.Td().Class("mono").Text("")
-			if x.Partition == nil {
-				part = goapp.Td().Class("j-null").Text("null")
-			} else {
+			part := goapp.Td().Class("j-null").Text("null")
+			if x.Partition != nil {
 				part = goapp.Td().Class("mono").Text(*x.Partition)
 			}
 			rows = append(rows, span(i, goapp.Tr().Body(goapp.Td().Class("mono").Body(v.historyLink(&x.Key)), part, valueCell(model.Cell(x.Ordering)), goapp.Td().Class("dim").Text(x.OrderingType))))

@@ -18,8 +18,7 @@ type compareView struct {
 	Root *Root
 	Rev  int
 
-	closed map[string]bool
-	more   int // how many file groups are drawn
+	more int // how many file groups are drawn
 }
 
 func (v *compareView) Render() goapp.UI {

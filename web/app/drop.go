@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
@@ -83,9 +84,8 @@ func (r *Root) takeInput(input goapp.Value) {
 	}
 	// The same choice again must be an event again.
 	input.Set("value", "")
-	if len(files) == 0 {
-		r.notice = &notice{"warn", "The folder is empty, or nothing was chosen."}
-		return
+	if len(files) == 0 && !input.Get("webkitdirectory").Truthy() {
+		return // no file was chosen
 	}
 	r.openFiles(files, label)
 }
@@ -99,9 +99,17 @@ func firstPart(path string) string {
 	return path
 }
 
+// quoted is the name of a folder in quotes; the browser doesn't name an empty one that was chosen.
+func quoted(label string) string {
+	if label == "" {
+		return ""
+	}
+	return "“" + label + "”"
+}
+
 func (r *Root) openFiles(files []droppedFile, label string) {
 	if len(files) == 0 {
-		r.notice = &notice{"bad", "The folder “" + label + "” is empty: there is no file in it. Drop the folder that holds “.hoodie”."}
+		r.notice = &notice{"bad", strings.TrimSpace("The folder "+quoted(label)) + " is empty: there is no file in it. Drop the folder that holds “.hoodie”."}
 		return
 	}
 	array := goapp.Window().Get("Array").New()

@@ -53,7 +53,7 @@ func (v *filesView) Render() goapp.UI {
 	f := s.files.val
 	largest := largestSlice(f)
 	by := map[string]*api.PartitionFiles{}
-	groups, slices := 0, 0
+	groups, slices, unknown := 0, 0, 0
 	var bytes int64
 	for i := range f.Partitions {
 		p := &f.Partitions[i]
@@ -63,15 +63,23 @@ func (v *filesView) Render() goapp.UI {
 			slices += len(g.Slices)
 		}
 		bytes += p.Bytes
+		unknown += unsizedFiles(p)
 	}
 	paths := s.partitions.val.Paths
-	summary := model.Plural(int64(len(paths)), "partition") + " · " + model.Plural(int64(groups), "file group") + " · " + model.Plural(int64(slices), "slice") + " · " + model.Bytes(bytes)
+	summary := model.Plural(int64(len(paths)), "partition") + " · " + model.Plural(int64(groups), "file group") + " · " + model.Plural(int64(slices), "slice") + " · " + model.KnownBytes(bytes, unknown)
 	if len(f.Partitions) < len(paths) {
 		summary += " (in the " + model.Count(int64(len(f.Partitions))) + " read so far)"
 	}
 	body := []goapp.UI{
 		view.Div("toolbar", view.Span("num", summary), goapp.Span().Class("dim").Title(s.partitions.val.Note).Text("found by "+s.partitions.val.From), legendFiles()),
 		view.Findings(f.Findings),
+	}
+	if unknown > 0 {
+		text := "The server's listing does not tell sizes: files are drawn hatched, all of one width."
+		if bytes > 0 {
+			text = "The server's listing does not tell the sizes of " + model.Plural(int64(unknown), "file") + ": drawn hatched, all of one width."
+		}
+		body = append(body, goapp.P().ID("no-sizes").Class("dim").Text(text))
 	}
 	if s.partitions.val.Note != "" {
 		body = append(body, goapp.P().Class("dim").Text(s.partitions.val.Note))
@@ -118,6 +126,41 @@ func sliceBytes(sl api.Slice) int64 {
 	return n
 }
 
+// unsized counts the files of a slice whose sizes are not known.
+func unsized(sl api.Slice) int {
+	n := 0
+	if sl.Base != nil && sl.Base.Size < 0 {
+		n++
+	}
+	for _, l := range sl.Logs {
+		if l.Size < 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// unsizedFiles counts the files of a partition whose sizes are not known.
+func unsizedFiles(p *api.PartitionFiles) int {
+	n := 0
+	for _, g := range p.Groups {
+		for _, sl := range g.Slices {
+			n += unsized(sl)
+		}
+	}
+	for _, f := range p.Other {
+		if f.Size < 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func sliceSize(sl api.Slice) string { return model.KnownBytes(sliceBytes(sl), unsized(sl)) }
+
+// unsizedWidth is how wide a file of unknown size is drawn, in pixels.
+const unsizedWidth = 44
+
 func (v *filesView) partition(path string, p *api.PartitionFiles, largest int64) goapp.UI {
 	s := v.Root.s
 	if p == nil {
@@ -135,7 +178,7 @@ func (v *filesView) partition(path string, p *api.PartitionFiles, largest int64)
 				}
 				v.closed[path] = !v.closed[path]
 			}, path),
-		view.Span("dim num", model.Plural(int64(len(p.Groups)), "file group")+" · "+model.Bytes(p.Bytes)),
+		view.Span("dim num", model.Plural(int64(len(p.Groups)), "file group")+" · "+model.KnownBytes(p.Bytes, unsizedFiles(p))),
 	)
 	body := []goapp.UI{head}
 	if open {
@@ -223,12 +266,17 @@ func (v *filesView) slice(partition string, g *api.FileGroup, sl *api.Slice, lar
 		if f.State != "committed" && f.State != "" {
 			c += " " + f.State
 		}
-		share := model.Share(f.Size, largest)
-		title := f.Name + "\n" + model.Bytes(f.Size) + ", " + f.State
+		width := view.Px(model.Share(f.Size, largest)) + "%"
+		size := model.Bytes(f.Size)
+		if f.Size < 0 {
+			c += " unsized"
+			width, size = strconv.Itoa(unsizedWidth)+"px", "size not known"
+		}
+		title := f.Name + "\n" + size + ", " + f.State
 		if f.Why != "" {
 			title += ": " + f.Why
 		}
-		boxes = append(boxes, goapp.Span().Class(c).Style("width", view.Px(share)+"%").Title(title).Text(text))
+		boxes = append(boxes, goapp.Span().Class(c).Style("width", width).Title(title).Text(text))
 	}
 	if sl.Base != nil {
 		box("base", sl.Base, "base")
@@ -251,7 +299,7 @@ func (v *filesView) slice(partition string, g *api.FileGroup, sl *api.Slice, lar
 	return goapp.A().Class(class).Href("#"+st.Fragment()).Aria("label", "Slice "+label+" of file group "+g.FileID).Body(
 		goapp.Span().Class("slice-instant mono").Text(label),
 		goapp.Span().Class("track").Body(boxes...),
-		goapp.Span().Class("slice-size num").Text(model.Bytes(sliceBytes(*sl))),
+		goapp.Span().Class("slice-size num").Text(sliceSize(*sl)),
 		goapp.Span().Class("slice-notes").Body(note...),
 	)
 }
@@ -292,13 +340,17 @@ func (v *filesView) sliceDetail(p *api.PartitionFiles, g *api.FileGroup, sl *api
 		if link != nil {
 			name = view.Link("link mono", *link, goapp.Text(file.Name))
 		}
+		exact := model.Count(file.Size) + " bytes"
+		if file.Size < 0 {
+			exact = "The server's listing does not tell the size"
+		}
 		state := goapp.UI(view.Span("dim", file.State))
 		if file.State != "committed" {
 			state = goapp.Span().Class("badge warn").Title(file.Why).Text(file.State)
 		}
 		rows = append(rows, goapp.Tr().Body(
 			goapp.Td().Body(view.Div("box "+kind)), goapp.Th().Scope("row").Class("file-cell").Body(name),
-			goapp.Td().Class("num").Title(model.Count(file.Size)+" bytes").Text(model.Bytes(file.Size)),
+			goapp.Td().Class("num").Title(exact).Text(model.Bytes(file.Size)),
 			goapp.Td().Class("mono").Text(file.Instant), goapp.Td().Body(state)))
 		if file.Why != "" {
 			rows = append(rows, goapp.Tr().Class("why").Body(goapp.Td(), goapp.Td().ColSpan(4).Text(file.Why)))
@@ -343,7 +395,7 @@ func (v *filesView) sliceDetail(p *api.PartitionFiles, g *api.FileGroup, sl *api
 			view.Fact("Partition", view.Mono(partitionName(p.Partition))),
 			view.Fact("File group", view.Mono(g.FileID)),
 			view.Fact("Base instant", view.Mono(sl.BaseInstant), view.Span("dim", model.Clock(sl.BaseInstant))),
-			view.Fact("Size", goapp.Text(model.Bytes(sliceBytes(*sl))), view.Div("badges", status...)),
+			view.Fact("Size", goapp.Text(sliceSize(*sl)), view.Div("badges", status...)),
 		),
 		view.Div("actions", actions...),
 		noLogs, base,

@@ -52,7 +52,19 @@ func (r *Root) afterFault(f *api.Fault) goapp.UI {
 			goapp.P().Text("Or serve the table from your own machine, the page included: hudiscope serve FOLDER"),
 		)
 	}
-	return view.Div("after-fault", view.Group(view.Div("actions", body...), cors)...)
+	var assumed goapp.UI
+	if r.assumed != "" && r.assumed == r.s.state.Table {
+		other := "http"
+		if r.assumedScheme == "http" {
+			other = "https"
+		}
+		body = append(body, view.Button("", "Try "+other+"://", func(goapp.Context, goapp.Event) {
+			_, rest, _ := strings.Cut(r.fullLocation(), "://")
+			r.open(other + "://" + rest)
+		}, other))
+		assumed = goapp.P().Class("dim").Text("The address was typed without a scheme: " + r.assumedScheme + ":// was assumed.")
+	}
+	return view.Div("after-fault", view.Group(assumed, view.Div("actions", body...), cors)...)
 }
 
 // tabs lists the views that mean something for what is open.
@@ -95,7 +107,7 @@ func (r *Root) tabBar() goapp.UI {
 	return goapp.Nav().Class("tabs").Aria("label", "Views").Body(bar...)
 }
 
-// headline says what this table is and whether all of it can be read.
+// headline says what this table is and whether its formats are supported.
 func (r *Root) headline(o *api.Overview) goapp.UI {
 	name := o.Name
 	if name == "" {
@@ -125,7 +137,7 @@ func (r *Root) headline(o *api.Overview) goapp.UI {
 		view.Badge("", baseFormat(o.BaseFormat)),
 	}
 	if o.Readable && len(notReadable(o)) == 0 {
-		badges = append(badges, goapp.Span().Class("badge good").Body(view.IconCheck.UI(), goapp.Text("all of it can be read")))
+		badges = append(badges, goapp.Span().Class("badge good").Title("By the table's properties, hudiscope reads all of its formats. Only the properties have been read so far: damaged files show when they are read, or in Health.").Body(view.IconCheck.UI(), goapp.Text("formats supported")))
 	} else if !o.Readable {
 		badges = append(badges, view.Badge("bad", "can't be read"))
 	} else {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"net/url"
 	"strings"
 
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
@@ -54,12 +55,13 @@ func (r *Root) loadSamples(ctx goapp.Context) {
 
 // home is the page without a table.
 func (r *Root) home() goapp.UI {
-	return view.Div("home",
+	return view.Div("home", view.Group(
 		goapp.Section().Class("hero").Body(
 			goapp.H1().Text("See what is really inside an Apache Hudi table"),
 			goapp.P().Class("lede").Text("Timeline, file slices, log blocks down to the byte, merged rows. Everything is read in this browser tab; nothing is uploaded and nothing is installed."),
 			r.opener(),
 		),
+		r.served(),
 		goapp.Section().Class("samples").Aria("labelledby", "samples-title").Body(
 			view.Div("section-head",
 				goapp.H2().ID("samples-title").Text("Or start with a real table"),
@@ -67,7 +69,7 @@ func (r *Root) home() goapp.UI {
 			),
 			r.gallery(),
 		),
-	)
+	)...)
 }
 
 func (r *Root) opener() goapp.UI {
@@ -118,10 +120,83 @@ func (r *Root) openURL(text string) {
 		scheme, _, _ := strings.Cut(text, ":")
 		r.notice = &notice{"warn", "A browser can't speak " + scheme + "://. Use the HTTPS address of the bucket or folder, a bundle of presigned URLs, or serve the table with “hudiscope serve”."}
 		return
-	case !strings.Contains(text, "://") && !strings.HasPrefix(text, "sample:"):
-		text = "https://" + text
+	}
+	text, scheme := model.TypedLocation(text)
+	r.assumed, r.assumedScheme = "", scheme
+	if scheme != "" {
+		r.assumed, _ = model.StripCredentials(text)
 	}
 	r.open(text)
+}
+
+// fullLocation is the present location with what was kept out of the address.
+func (r *Root) fullLocation() string { return r.s.table().Location }
+
+// serverTable is a table of the server that the page came from, as its listing names it.
+type serverTable struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+// loadTables asks the server that the page came from for its tables. Hosts of static files
+// have none: whatever is no such list counts as that.
+func (r *Root) loadTables(ctx goapp.Context) {
+	answer := goapp.Window().Call("fetch", "tables/", map[string]any{"headers": map[string]any{"Accept": "application/json"}})
+	none := goapp.FuncOf(func(goapp.Value, []goapp.Value) any { return nil })
+	answer.Call("catch", none)
+	answer.Then(func(resp goapp.Value) {
+		if !resp.Get("ok").Truthy() {
+			return
+		}
+		resp.Call("text").Then(func(text goapp.Value) {
+			if list := tableList([]byte(text.String())); len(list) > 0 {
+				ctx.Dispatch(func(goapp.Context) { r.tables = list; r.s.rev++ })
+			}
+		})
+	})
+}
+
+// tableList reads the list of a server's tables; nil when it is none.
+func tableList(body []byte) []serverTable {
+	var all, out []serverTable
+	if json.Unmarshal(body, &all) != nil {
+		return nil
+	}
+	for _, t := range all {
+		if t.Name != "" && t.Type == "directory" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// servedState is where the card of a table leads to; page is the path of the page.
+func servedState(page, name string) model.State {
+	dir := page[:strings.LastIndexByte(page, '/')+1]
+	if dir == "" {
+		dir = "/"
+	}
+	return model.State{Table: dir + "tables/" + url.PathEscape(name) + "/", View: model.Timeline}
+}
+
+// served are the tables of the server that the page came from.
+func (r *Root) served() goapp.UI {
+	if len(r.tables) == 0 {
+		return nil
+	}
+	page := goapp.Window().URL().EscapedPath()
+	var cards []goapp.UI
+	for _, t := range r.tables {
+		cards = append(cards, goapp.A().Class("card served").Href("#"+servedState(page, t.Name).Fragment()).Body(
+			view.Div("card-head", goapp.H3().Class("mono").Text(t.Name))))
+	}
+	return goapp.Section().Class("samples").Aria("labelledby", "tables-title").Body(
+		view.Div("section-head",
+			goapp.H2().ID("tables-title").Text("Tables of this server"),
+			goapp.P().Class("dim").Text("Served along with this page."),
+		),
+		view.Div("gallery", cards...),
+	)
 }
 
 func (r *Root) gallery() goapp.UI {

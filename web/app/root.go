@@ -42,9 +42,13 @@ type Root struct {
 	player, zoomer func(key string) bool
 
 	samples  []Sample
-	sampleOf map[string]Sample
 	sampleEr string
-	release  []func()
+	// tables are those of the server that the page came from; tablesAsked is set once it was asked.
+	tables      []serverTable
+	tablesAsked bool
+	// assumed is the location that was opened last without a scheme, and the scheme taken for it.
+	assumed, assumedScheme string
+	release                []func()
 }
 
 // notice is a message of the page that the user can close.
@@ -97,12 +101,15 @@ func (r *Root) OnDismount() {
 func (r *Root) OnNav(ctx goapp.Context) {
 	hash := goapp.Window().Get("location").Get("hash").String()
 	st := model.ParseFragment(hash)
-	if clean, removed := model.StripCredentials(st.Table); len(removed) > 0 {
+	if clean, removed := model.StripCredentials(st.Table); clean != st.Table {
 		// A link that holds credentials works once; what stays in the address is clean.
-		r.s.secrets[clean] = st.Table
+		r.keep(clean, st.Table, removed)
 		st.Table = clean
-		r.tellStripped(removed)
 		r.replace(ctx, st)
+	}
+	if st.Table == "" && !r.tablesAsked {
+		r.tablesAsked = true
+		r.loadTables(ctx)
 	}
 	if st != r.s.state {
 		r.s.apply(st)
@@ -110,9 +117,15 @@ func (r *Root) OnNav(ctx goapp.Context) {
 	r.title()
 }
 
-func (r *Root) tellStripped(removed []string) {
-	r.notice = &notice{"warn", "Credentials stay out of the address: " + strings.Join(removed, ", ") +
-		" were taken out of it and are kept in this tab's memory only. A link copied from here opens the table only where it can be read without them."}
+// keep remembers a full location by its clean form for this tab's life, and tells the user
+// once what was taken out of the address.
+func (r *Root) keep(clean, full string, removed []string) {
+	if len(removed) == 0 || r.s.secrets[clean] == full {
+		return
+	}
+	r.s.secrets[clean] = full
+	r.notice = &notice{"warn", "Taken out of the address, as it may give access: " + strings.Join(removed, ", ") +
+		". It is kept in this tab's memory only. A link copied from here opens the table only where it can be read without it."}
 }
 
 // revealTab scrolls the row of tabs to the present one, where the screen is narrow.
@@ -184,12 +197,11 @@ func (r *Root) replace(ctx goapp.Context, st model.State) {
 // open opens a location that the user gave.
 func (r *Root) open(location string) {
 	clean, removed := model.StripCredentials(location)
-	if len(removed) > 0 {
-		r.s.secrets[clean] = location
-		r.tellStripped(removed)
-	} else {
-		r.notice = nil
+	r.notice = nil
+	if len(removed) == 0 {
+		delete(r.s.secrets, clean) // typed without: asked for without
 	}
+	r.keep(clean, location, removed)
 	if clean == r.s.state.Table {
 		r.s.reload()
 		return
@@ -494,6 +506,7 @@ func (r *Root) helpPanel() goapp.UI {
 		row("w s a d", "Zoom in, zoom out, left, right on the timeline"),
 		row("/", "Search in this view"),
 		row("Space ← →", "Play, step back and on in the replay of a scan"),
+		row("End End", "The last column, then the last row of the rows"),
 		row("Enter", "Show the chosen value; h shows its record's history"),
 		row("Esc", "Close what is selected"),
 		row("?", "This help"),

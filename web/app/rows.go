@@ -33,6 +33,7 @@ type rowsView struct {
 	first *api.Rows // the first page answered: columns, rules, findings
 	total int64
 	known bool
+	count *rowCount // the count of all rows, while it runs or when it failed
 	fault *api.Fault
 
 	widths []float64
@@ -60,8 +61,17 @@ type rowPage struct {
 	prog   api.Progress
 	fault  *api.Fault
 	cancel context.CancelFunc
-	used   int64
 }
+
+// rowCount is the reading of all rows to count them.
+type rowCount struct {
+	prog   api.Progress
+	fault  *api.Fault
+	cancel context.CancelFunc
+}
+
+// beyond is the offset of a row that no table has: to answer for it, all rows are read.
+const beyond = 1 << 50
 
 const (
 	rowsPage  = 200
@@ -88,6 +98,7 @@ func (v *rowsView) OnDismount() {
 			p.cancel()
 		}
 	}
+	v.stopCount()
 	if v.settle != nil {
 		v.settle.Stop()
 	}
@@ -113,6 +124,7 @@ func (v *rowsView) refresh() {
 			p.cancel()
 		}
 	}
+	v.stopCount()
 	v.query, v.pages = q, map[int64]*rowPage{}
 	v.first, v.total, v.known, v.fault, v.widths, v.shown = nil, 0, false, nil, nil, nil
 	v.top, v.left, v.curRow, v.curCol, v.inspect = 0, 0, 0, 0, false
@@ -177,6 +189,78 @@ func (v *rowsView) need(n int64) {
 			}
 		})
 	})
+}
+
+// countAll reads all rows, so that the scroll bar covers them.
+func (v *rowsView) countAll() {
+	v.stopCount()
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &rowCount{cancel: cancel, prog: api.Progress{Phase: "Counting all rows"}}
+	v.count = c
+	req, dispatch, transport := v.request(0), v.ctx.Dispatch, v.Root.s.transport
+	req.Offset, req.Limit = beyond, 1
+	queued := make(chan struct{}, 1)
+	go func() {
+		a, err := client.Call[api.Rows](ctx, transport, api.OpRows, req, func(pr api.Progress) {
+			select {
+			case queued <- struct{}{}:
+			default:
+				return
+			}
+			dispatch(func(goapp.Context) {
+				<-queued
+				c.prog = pr
+			})
+		})
+		cancel()
+		dispatch(func(goapp.Context) {
+			if v.count != c {
+				return
+			}
+			if err != nil {
+				c.fault, c.cancel = client.FaultOf(err), nil
+				return
+			}
+			v.count = nil
+			if a.TotalKnown {
+				v.total, v.known = a.Total, true
+			}
+		})
+	}()
+}
+
+func (v *rowsView) stopCount() {
+	if v.count != nil && v.count.cancel != nil {
+		v.count.cancel()
+	}
+	v.count = nil
+}
+
+// counting offers to count all rows, and shows how far that is.
+func (v *rowsView) counting() []goapp.UI {
+	c := v.count
+	switch {
+	case v.known:
+		return nil
+	case c == nil || c.fault != nil:
+		b := view.Button("small", "Count all", func(goapp.Context, goapp.Event) { v.countAll() })
+		if c == nil {
+			return []goapp.UI{b}
+		}
+		return []goapp.UI{b, goapp.Span().Class("badge bad").Title(c.fault.Try).Text(c.fault.Message)}
+	}
+	text := c.prog.Phase
+	if c.prog.Done > 0 {
+		text += ": " + model.Count(c.prog.Done)
+		if c.prog.Total > 0 {
+			text += " of " + model.Count(c.prog.Total)
+		}
+		text += " " + c.prog.Unit
+	}
+	return []goapp.UI{
+		goapp.Span().ID("row-counting").Class("dim").Role("status").Text(text),
+		view.Button("small", "Cancel", func(goapp.Context, goapp.Event) { v.stopCount() }),
+	}
 }
 
 func (v *rowsView) take(n int64, p *rowPage, a *api.Rows) {
@@ -379,10 +463,12 @@ func (v *rowsView) key(_ goapp.Context, e goapp.Event) {
 			r = 0
 		}
 	case "End":
-		c = len(v.shown) - 1
-		if ctrl {
+		// Once more at the last column: the last row.
+		last := len(v.shown) - 1
+		if ctrl || c == last {
 			r = v.total - 1
 		}
+		c = last
 	case "Enter", " ":
 		v.inspect = !v.inspect
 	case "h":
@@ -489,12 +575,12 @@ func (v *rowsView) toolbar() goapp.UI {
 	if v.first != nil {
 		n := model.Plural(v.total, "row")
 		if !v.known {
-			n = model.Count(v.total) + " rows and more"
+			n = model.Plural(v.total, "row") + " read so far"
 		}
 		items = append(items, goapp.Strong().ID("row-count").Class("num").Text(n))
-		asOf := goapp.Span().Class("dim").Text("as of " + v.first.AsOf)
+		items = append(items, v.counting()...)
 		if v.first.AsOf != "" {
-			asOf = goapp.Span().Class("dim").Body(goapp.Text("as of "), goapp.Span().Class("mono").Title(model.Clock(v.first.AsOf)).Text(v.first.AsOf))
+			asOf := goapp.Span().Class("dim").Body(goapp.Text("as of "), goapp.Span().Class("mono").Title(model.Clock(v.first.AsOf)).Text(v.first.AsOf))
 			items = append(items, asOf)
 		}
 		if v.first.Rules != "" {

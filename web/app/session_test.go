@@ -234,3 +234,31 @@ func TestManyPartitionsAreReadInPart(t *testing.T) {
 		t.Errorf("asked for %v", q.Partitions)
 	}
 }
+
+func TestTablesOfTheServer(t *testing.T) {
+	for body, want := range map[string]int{`[{"name":"trips","type":"directory"},{"name":"x.txt","type":"file"}]`: 1, `[]`: 0, `null`: 0, `<!doctype html>`: 0, `{"name":"x"}`: 0} {
+		if got := tableList([]byte(body)); len(got) != want {
+			t.Errorf("%s gave %v", body, got)
+		}
+	}
+	for _, c := range []struct{ page, want string }{
+		{"/", "/tables/we%20ird%23na%25me/"}, {"/index.html", "/tables/we%20ird%23na%25me/"}, {"/hudi/", "/hudi/tables/we%20ird%23na%25me/"}, {"", "/tables/we%20ird%23na%25me/"},
+	} {
+		st := servedState(c.page, "we ird#na%me")
+		if st.Table != c.want || model.ParseFragment(st.Fragment()) != st {
+			t.Errorf("%q leads to %q", c.page, st.Table)
+		}
+	}
+}
+
+func TestUnknownSizes(t *testing.T) {
+	sl := api.Slice{Base: &api.File{Size: -1}, Logs: []api.File{{Size: -1}, {Size: 2048}}}
+	if n := unsized(sl); n != 2 || sliceSize(sl) != "over 2.00 KB" {
+		t.Errorf("%d, %s", n, sliceSize(sl))
+	}
+	sl.Logs = sl.Logs[:1]
+	p := &api.PartitionFiles{Groups: []api.FileGroup{{Slices: []api.Slice{sl}}}, Other: []api.File{{Size: -1}, {Size: 1}}}
+	if n := unsizedFiles(p); n != 3 || sliceSize(sl) != "?" {
+		t.Errorf("%d, %s", n, sliceSize(sl))
+	}
+}

@@ -196,12 +196,24 @@ func (v *timelineView) gantt() []goapp.UI {
 				axis(model.InSteps, "Equal steps", "Every instant the same width"),
 			),
 		)...),
+		v.completionNote(all),
 		view.Findings(t.val.Finding),
 		v.archiveNote(),
 		long,
 		v.plot(all, archived),
 		v.overview(),
 	)
+}
+
+// completionNote says what the axis of completion times can't show.
+func (v *timelineView) completionNote(all []api.Instant) goapp.UI {
+	if model.Axis(v.Root.s.state.Axis) != model.OnCompleted {
+		return nil
+	}
+	if text := model.CompletionNote(all); text != "" {
+		return goapp.P().ID("completion-note").Class("dim").Text(text)
+	}
+	return nil
 }
 
 // archiveButton asks for archived instants, page by page.
@@ -400,7 +412,7 @@ func (v *timelineView) plot(list []api.Instant, archived int) goapp.UI {
 	for _, t := range p.Ticks {
 		shapes = append(shapes,
 			view.Svg("line").Attr("data-c", "tick").Attr("x1", view.Px(t.X)).Attr("x2", view.Px(t.X)).Attr("y1", view.Px(axisH-6)).Attr("y2", view.Px(height)),
-			view.Svg("text").Attr("data-c", "tick-label").Attr("x", view.Px(t.X+3)).Attr("y", "12").Text(t.Label),
+			view.Svg("text").Attr("data-c", "tick-label").Attr("x", view.Px(t.LabelX)).Attr("y", "12").Text(t.Label),
 		)
 	}
 	at := map[string][]point{}
@@ -653,6 +665,9 @@ func (v *timelineView) bar(in api.Instant, b model.Bar, y float64, st model.Stat
 	if d, ok := model.Took(in); ok {
 		took = ", took " + model.Span(d)
 	}
+	if in.Completed != "" && in.CompletedFrom == "mtime" {
+		took += " (file time)"
+	}
 	label := in.Action + " " + in.Requested + ", " + strings.ToLower(in.State) + took
 	shapes := []goapp.UI{
 		view.Svg("title").Text(label),
@@ -796,12 +811,15 @@ func (v *timelineView) detail() goapp.UI {
 	took := ""
 	if t, ok := model.Took(in); ok {
 		took = model.Span(t)
+		if in.CompletedFrom == "mtime" {
+			took += " (file time)"
+		}
 	}
 	completed := view.Fact("Completed", view.Badge("warn", strings.ToLower(in.State)))
 	if in.Completed != "" {
 		c := []goapp.UI{view.Mono(in.Completed)}
 		if in.CompletedFrom == "mtime" {
-			c = append(c, goapp.Span().Class("from").Title("This timeline layout stores no completion time; the file's modification time stands in for it and is lost when the file is copied").Text("from the file's time"))
+			c = append(c, goapp.Span().Class("from").Title("This timeline layout stores no completion time; the file's modification time stands in for it and is lost when the file is copied").Text("(file time)"))
 		}
 		completed = view.Fact("Completed", c...)
 	} else if in.State == "COMPLETED" {

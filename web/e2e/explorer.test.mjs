@@ -167,6 +167,52 @@ test("rows: keys, inspector, hidden columns, as of an instant", async () => {
   await p.context().close();
 });
 
+// longTable writes a table of n rows in one log file, one Avro data block.
+function longTable(dir, n) {
+  const u32 = (x) => Buffer.from(Uint32Array.of(x).buffer).swap32();
+  const u64 = (x) => Buffer.concat([u32(0), u32(x)]);
+  const schema = JSON.stringify({ type: "record", name: "r", fields: ["_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name", "k"].map((name) => ({ name, type: "string" })) });
+  const instant = "20260101000000001";
+  const string = (x) => Buffer.concat([Buffer.from([x.length * 2]), Buffer.from(x)]);
+  const records = Array.from({ length: n }, (_, i) => Buffer.concat([instant, `s${i}`, `key-${i}`, "", "f1-0", `key-${i}`].map(string)));
+  const data = Buffer.concat([u32(3), u32(n), ...records.flatMap((r) => [u32(r.length), r])]);
+  const header = [u32(2), ...[[0, instant], [2, schema]].flatMap(([key, value]) => [u32(key), u32(value.length), Buffer.from(value)])];
+  const body = Buffer.concat([u32(1), u32(3), ...header, u64(data.length), data, u32(0)]);
+  const log = `.f1-0_${instant}.log.1_0-1-1`;
+  fs.mkdirSync(path.join(dir, ".hoodie"), { recursive: true });
+  fs.writeFileSync(path.join(dir, log), Buffer.concat([Buffer.from("#HUDI#"), u64(body.length + 8), body, u64(body.length + 14)]));
+  fs.writeFileSync(path.join(dir, ".hoodie_partition_metadata"), "commitTime=20260101000000001\npartitionDepth=0\n");
+  fs.writeFileSync(path.join(dir, ".hoodie/hoodie.properties"), ["hoodie.table.name=long", "hoodie.table.type=MERGE_ON_READ", "hoodie.table.version=6", "hoodie.timeline.layout.version=1", "hoodie.table.recordkey.fields=k", "hoodie.table.base.file.format=PARQUET", ""].join("\n"));
+  const stat = { fileId: "f1-0", path: log, prevCommit: "null", partitionPath: "", numWrites: n, totalLogBlocks: 1, baseFile: "", logFiles: [log] };
+  fs.writeFileSync(path.join(dir, `.hoodie/${instant}.deltacommit`), JSON.stringify({ partitionToWriteStats: { "": [stat] }, compacted: false, extraMetadata: { schema }, operationType: "UPSERT" }));
+  for (const state of ["inflight", "requested"]) fs.writeFileSync(path.join(dir, `.hoodie/${instant}.deltacommit.${state}`), "");
+}
+
+test("rows are counted when asked, and End goes to the last", async () => {
+  const dir = path.join(env.temp, "long");
+  longTable(dir, 1234);
+  const p = await page(env, "");
+  await p.waitForSelector("a.card");
+  await drop(p, [dir]);
+  await ready(p);
+  await tab(p, "Rows");
+  await p.waitForSelector("#grid [role=gridcell][aria-colindex]");
+  assert.equal(await p.textContent("#row-count"), "200 rows read so far");
+  assert.equal(await p.getAttribute("#grid", "aria-rowcount"), "-1");
+  await p.click('button:has-text("Count all")');
+  await p.waitForFunction(() => document.querySelector("#row-count").textContent === "1,234 rows");
+  assert.equal(await p.locator('button:has-text("Count all")').count(), 0);
+  await p.focus("#grid");
+  await p.keyboard.press("End");
+  await p.keyboard.press("End");
+  await p.waitForFunction(() => document.querySelector("#cell-current")?.closest("[data-r]").dataset.r === "1233");
+  // The completion times of this layout are those of the files, or not there at all; the axis says so.
+  await p.evaluate(() => (location.hash = location.hash.replace(/v=rows.*/, "v=timeline&x=completed")));
+  await p.waitForSelector("#completion-note");
+  clean(p);
+  await p.context().close();
+});
+
 test("table: properties can be searched, the schema is listed", async () => {
   const p = await page(env, "#/t=sample:mor_trips_h120&v=table");
   await ready(p);
@@ -283,6 +329,45 @@ test("credentials do not stay in the address", async () => {
   clean(p);
   await p.context().close();
   await zips.close();
+});
+
+test("what is typed without a scheme, and a query that is named like nothing secret", async () => {
+  const zips = await serve(tables, { cors: true });
+  const p = await page(env, "");
+  await p.waitForSelector("a.card");
+  await p.fill("#url", `${zips.url.replace("http://", "")}/cow_trips_h102.zip?key=secretsecret`);
+  await p.click('button:has-text("Open")');
+  await ready(p);
+  assert.ok(!(await p.content()).includes("secretsecret") && !p.url().includes("secret"), p.url());
+  assert.match(await p.textContent(".headline"), /formats supported/);
+  assert.ok(zips.requests.some((r) => r.url.includes("key=secretsecret")), "the storage still gets it");
+  clean(p);
+  await p.context().close();
+  await zips.close();
+});
+
+test("a link with a path escaped once opens; a listing without sizes is said to be one", async () => {
+  const dir = path.join(env.temp, "once");
+  fs.cpSync(unzip(env, "mor_trips_h120"), path.join(dir, "we ird#na%me"), { recursive: true });
+  const remote = await serve(dir, { cors: true });
+  const p = await page(env, `#/t=${remote.url}/we%20ird%23na%25me/&v=files`);
+  await ready(p);
+  await p.waitForSelector("#no-sizes");
+  assert.ok((await p.locator(".slice .box.unsized").count()) > 0);
+  assert.deepEqual([...new Set(await p.locator(".slice-size").allTextContents())], ["?"]);
+  await p.context().close();
+  await remote.close();
+});
+
+test("the tables of the page's own server are offered", async () => {
+  const p = await page(env, "");
+  await p.waitForSelector("a.card");
+  assert.equal(await p.locator("a.served").count(), 0);
+  await p.route("**/tables/", (r) => r.fulfill({ json: [{ name: "we ird#na%me", type: "directory" }] }));
+  await p.reload();
+  await p.waitForSelector("a.served");
+  assert.equal(await p.getAttribute("a.served", "href"), "#/t=/tables/we%2520ird%2523na%2525me/&v=timeline");
+  await p.context().close();
 });
 
 test("a link reopens the same view; back and forward work", async () => {

@@ -38,6 +38,17 @@ func Bytes(n int64) string {
 	return Count(n) + " B"
 }
 
+// KnownBytes writes a sum of sizes of which unknown more are not known: "?" when none is.
+func KnownBytes(known int64, unknown int) string {
+	switch {
+	case unknown == 0:
+		return Bytes(known)
+	case known <= 0:
+		return "?"
+	}
+	return "over " + Bytes(known)
+}
+
 // Count writes a number with separators of thousands: "1,234,567".
 func Count(n int64) string {
 	s := itoa(n)
@@ -181,6 +192,9 @@ func TableName(location string) string {
 	s = strings.TrimSuffix(s, ".zip")
 	if s == "" {
 		return location
+	}
+	if isURL(location) {
+		s = unescape(s)
 	}
 	return s
 }

@@ -49,6 +49,9 @@ type Lane struct {
 type Tick struct {
 	X     float64
 	Label string
+	// LabelX is where the label begins: beside the mark, or as far left as it needs to be
+	// seen whole. A label that has no room is "".
+	LabelX float64
 }
 
 // Plot is a timeline laid out.
@@ -298,6 +301,7 @@ func (c *Chart) Lay(width float64, e Extent) Plot {
 		}
 		p.Ticks = timeTicks(p.From, p.To, func(t time.Time) float64 { return xOf(float64(t.Sub(c.from)) / whole) })
 	}
+	placeLabels(p.Ticks, p.Width)
 	for _, action := range laneActions(byAction) {
 		if len(inside) > maxBars {
 			p.Lanes = append(p.Lanes, c.bins(action, byAction[action], e, left, room))
@@ -306,6 +310,51 @@ func (c *Chart) Lay(width float64, e Extent) Plot {
 		}
 	}
 	return p
+}
+
+// labelChar is the width of a character of a tick's label, at most.
+const labelChar = 6.5
+
+// placeLabels puts labels beside their marks so that none is cut at the right edge.
+func placeLabels(ticks []Tick, width float64) {
+	end := 0.0 // of the label before
+	for i := range ticks {
+		t := &ticks[i]
+		w := labelChar * float64(len(t.Label))
+		t.LabelX = math.Min(t.X+3, width-w)
+		if t.LabelX < end {
+			t.Label = ""
+			continue
+		}
+		end = t.LabelX + w + 2
+	}
+}
+
+// CompletionNote says in a sentence what completion times of these instants are missing or
+// stood in for by the times of files; "" when all are recorded.
+func CompletionNote(instants []api.Instant) string {
+	done, without, files := 0, 0, 0
+	for i := range instants {
+		in := &instants[i]
+		switch {
+		case pending(in):
+			continue
+		case in.Completed == "":
+			without++
+		case in.CompletedFrom == "mtime":
+			files++
+		}
+		done++
+	}
+	switch {
+	case without > 0 && without == done:
+		return "No instant of this table carries a completion time: all stand where they were requested."
+	case without > 0:
+		return Plural(int64(without), "completed instant") + " of " + Count(int64(done)) + " without a completion time, drawn at the requested time."
+	case files > 0:
+		return "Completion times are those of the files (file time): this timeline layout stores none, and copying a file changes it."
+	}
+	return ""
 }
 
 func (c *Chart) stepTicks(e Extent, xOf func(float64) float64) []Tick {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -73,13 +74,18 @@ func TestStripCredentials(t *testing.T) {
 	}{
 		{"sample:x", "sample:x", nil},
 		{"https://h/t/", "https://h/t/", nil},
-		{"https://h/t.zip?version=3", "https://h/t.zip?version=3", nil},
+		{"https://h/t.zip?version=3", "https://h/t.zip", []string{"version"}},
+		{"https://h/t/?key=SECRET&tok=2&key=3", "https://h/t/", []string{"key", "tok"}},
+		{"https://h/t/?SECRET", "https://h/t/", []string{"the query"}},
+		{"https://h/t/?=SECRET&", "https://h/t/", []string{"the query"}},
+		{"https://h/t/#SECRET", "https://h/t/", nil},
+		{"/tables/x/?key=SECRET", "/tables/x/", []string{"key"}},
 		{"https://u:p@h/t/", "https://h/t/", []string{"user and password"}},
-		{"https://h/t.zip?X-Amz-Algorithm=A&X-Amz-Signature=abc&X-Amz-Expires=60&versionId=7", "https://h/t.zip?versionId=7", []string{"X-Amz-Algorithm", "X-Amz-Expires", "X-Amz-Signature"}},
+		{"https://u:p@x@h", "https://h", []string{"user and password"}},
+		{"https://h/a@b/", "https://h/a@b/", nil},
+		{"https://h/100%/we%20ird/?%zz=1", "https://h/100%/we%20ird/", []string{"%zz"}},
 		{"https://a.blob.core.windows.net/c/t?sv=2021&sr=c&sp=rl&sig=q%2B", "https://a.blob.core.windows.net/c/t", []string{"sig", "sp", "sr", "sv"}},
-		{"https://h/t?access_token=1&My-Secret=2&list=1", "https://h/t?list=1", []string{"My-Secret", "access_token"}},
-		{"https://h/t?AWSAccessKeyId=A&Signature=B&Expires=C", "https://h/t", []string{"AWSAccessKeyId", "Expires", "Signature"}},
-		{"https://h:x/t?sig=1", "https://h:x/t", []string{"everything after ?"}},
+		{"https://h:x/t?sig=1", "https://h:x/t", []string{"sig"}},
 	} {
 		clean, removed := StripCredentials(c.in)
 		if clean != c.clean || !reflect.DeepEqual(removed, c.removed) {
@@ -88,10 +94,64 @@ func TestStripCredentials(t *testing.T) {
 	}
 }
 
+func TestLocationInLink(t *testing.T) {
+	for _, c := range []struct{ frag, want string }{
+		{"#/t=http://h/we%20ird%23na%25me/", "http://h/we%20ird%23na%25me/"},
+		{"#/t=http://h/we%2520ird%2523na%2525me/&v=rows", "http://h/we%20ird%23na%25me/"},
+		{"#/t=/tables/we%20ird%23na%25me/", "/tables/we%20ird%23na%25me/"},
+		{"#/t=/tables/we%2520ird/", "/tables/we%20ird/"},
+		{"#/t=http%3A%2F%2Fh%2Ft%2F", "http://h/t/"},
+		{"#/t=http://h/t.zip%3Fkey=a%20b", "http://h/t.zip?key=a b"},
+		{"#/t=http://h/100%/", "http://h/100%25/"},
+		{"#/t=sample:a%20b", "sample:a b"},
+	} {
+		st := ParseFragment(c.frag)
+		if st.Table != c.want {
+			t.Errorf("%s opens %q, want %q", c.frag, st.Table, c.want)
+		}
+		if again := ParseFragment(st.Fragment()); again != st {
+			t.Errorf("%s: %+v became %+v", c.frag, st, again)
+		}
+	}
+}
+
+func TestNameOfEscapedLocation(t *testing.T) {
+	for loc, want := range map[string]string{"/tables/we%20ird%23na%25me/": "we ird#na%me", "https://h/a%2Fb.zip?x=1": "a/b", "sample:a%20b": "a%20b"} {
+		if got := TableName(loc); got != want {
+			t.Errorf("%s is called %q", loc, got)
+		}
+	}
+}
+
+func TestTypedLocation(t *testing.T) {
+	for in, want := range map[string][2]string{
+		"/tables/x/":         {"/tables/x/", ""},
+		"localhost:8491/x":   {"http://localhost:8491/x", "http"},
+		"LOCALHOST/x":        {"http://LOCALHOST/x", "http"},
+		"127.0.0.1:80/x?k=1": {"http://127.0.0.1:80/x?k=1", "http"},
+		"[::1]:8080/x":       {"http://[::1]:8080/x", "http"},
+		"[::1]":              {"http://[::1]", "http"},
+		"h.example:8443/x":   {"https://h.example:8443/x", "https"},
+		"localhost.evil/x":   {"https://localhost.evil/x", "https"},
+		"//h/x":              {"https://h/x", "https"},
+		"http://h/x":         {"http://h/x", ""},
+		"sample:x":           {"sample:x", ""},
+	} {
+		if loc, assumed := TypedLocation(in); loc != want[0] || assumed != want[1] {
+			t.Errorf("%s gave %q %q", in, loc, assumed)
+		}
+	}
+}
+
 func TestFormats(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 1: "1 B", 1023: "1,023 B", 1024: "1.00 KB", 1536: "1.50 KB", 10240: "10.0 KB", 279552: "273 KB", 1 << 20: "1.00 MB", 1<<20 - 1: "1.00 MB", -1: "?", math.MaxInt64: "8.00 EB"} {
 		if got := Bytes(n); got != want {
 			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
+		}
+	}
+	for got, want := range map[string]string{KnownBytes(0, 0): "0 B", KnownBytes(0, 2): "?", KnownBytes(2048, 0): "2.00 KB", KnownBytes(1536, 1): "over 1.50 KB"} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1: "-1", -1000: "-1,000", math.MinInt64: "-9,223,372,036,854,775,808"} {
@@ -541,5 +601,50 @@ func TestTook(t *testing.T) {
 	}
 	if _, ok := Took(list[2]); ok {
 		t.Error("a pending instant took no time yet")
+	}
+}
+
+func TestCompletionNote(t *testing.T) {
+	in := func(state, completed, from string) api.Instant {
+		return api.Instant{Requested: "20260101000000000", State: state, Completed: completed, CompletedFrom: from}
+	}
+	done, at := "COMPLETED", "20260101000001000"
+	for want, list := range map[string][]api.Instant{
+		"":                                 {in(done, at, "name"), in("INFLIGHT", "", "")},
+		"No instant of this table carries": {in(done, "", ""), in("REQUESTED", "", "")},
+		"1 completed instant of 2 without": {in(done, "", ""), in(done, at, "name")},
+		"Completion times are those of the files (f": {in(done, at, "mtime")},
+	} {
+		got := CompletionNote(list)
+		if !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("want %q, got %q", want, got)
+		}
+	}
+}
+
+func TestTickLabelsAreSeenWhole(t *testing.T) {
+	var list []api.Instant
+	for i := range 50 {
+		list = append(list, api.Instant{Requested: fmt.Sprintf("202601%02d%02d3000000", 1+i/24, i%24), Action: "commit", State: "COMPLETED"})
+	}
+	for _, axis := range []Axis{OnRequested, InSteps} {
+		labels := 0
+		for width := 300.0; width < 1500; width += 7 {
+			p := NewChart(list, axis).Lay(width, Whole)
+			end := 0.0
+			for _, k := range p.Ticks {
+				if k.Label == "" {
+					continue
+				}
+				labels++
+				if k.LabelX < end || k.LabelX+labelChar*float64(len(k.Label)) > p.Width+0.01 {
+					t.Fatalf("axis %q, width %v: label %q at %v, after %v", axis, width, k.Label, k.LabelX, end)
+				}
+				end = k.LabelX + labelChar*float64(len(k.Label))
+			}
+		}
+		if labels < 300 {
+			t.Errorf("axis %q: only %d labels", axis, labels)
+		}
 	}
 }

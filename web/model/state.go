@@ -199,10 +199,11 @@ func ParseFragment(frag string) State {
 	}
 	for _, part := range strings.Split(frag, "&") {
 		k, v, _ := strings.Cut(part, "=")
+		raw := v
 		v = unescape(v)
 		switch k {
 		case "t":
-			s.Table = v
+			s.Table = tableOf(raw)
 		case "v":
 			if View(v).known() {
 				s.View = View(v)
@@ -324,73 +325,113 @@ func unescape(s string) string {
 	return u
 }
 
-// credentialNames are query parameters that give access, in lower case: S3, CloudFront, GCS, Azure.
-var credentialNames = map[string]bool{
-	"awsaccesskeyid": true, "signature": true, "expires": true, "policy": true, "key-pair-id": true,
-	"googleaccessid": true, "sig": true, "se": true, "st": true, "sp": true, "sr": true, "sv": true,
-	"spr": true, "sip": true, "skoid": true, "sktid": true, "skt": true, "ske": true, "sks": true, "skv": true,
-	"x-oss-process": false, "ossaccesskeyid": true, "security-token": true, "jwt": true, "auth": true,
-}
-
-// StripCredentials removes from a URL what must not stand in a shared link: user and
-// password, presigned query parameters, and parameters named like secrets. It returns
-// the clean URL and the names of what was taken out, sorted. Locations that are no
-// URLs ("sample:x") come back unchanged.
+// StripCredentials removes from a location what must not stand in a shared link: the user
+// and password of a URL, and its whole query, as any parameter may give access. It returns
+// the clean location and the names of what was taken out, sorted; a value without a name
+// counts as "the query". A fragment of the URL is dropped, too. Locations that are neither URLs
+// nor paths of the page's server ("sample:x") come back unchanged.
 func StripCredentials(location string) (clean string, removed []string) {
-	if !strings.Contains(location, "://") {
+	if !isURL(location) {
 		return location, nil
 	}
-	u, err := url.Parse(location)
-	if err != nil {
-		// What can't be parsed can't be cleaned: keep nothing but the part before a query or a user.
-		if i := strings.IndexAny(location, "?#@"); i >= 0 {
-			return location[:i], []string{"everything after " + location[i:i+1]}
+	clean, _, _ = strings.Cut(location, "#")
+	clean, query, _ := strings.Cut(clean, "?")
+	seen := map[string]bool{}
+	note := func(name string) {
+		if !seen[name] {
+			seen[name] = true
+			removed = append(removed, name)
 		}
-		return location, nil
 	}
-	if u.User != nil {
-		u.User = nil
-		removed = append(removed, "user and password")
-	}
-	if u.Fragment != "" {
-		u.Fragment = ""
-	}
-	if u.RawQuery != "" {
-		var keep []string
-		for _, part := range strings.Split(u.RawQuery, "&") {
-			name, _, _ := strings.Cut(part, "=")
-			plain := name
-			if p, err := url.QueryUnescape(name); err == nil {
-				plain = p
-			}
-			if isCredential(strings.ToLower(plain)) {
-				removed = append(removed, plain)
-				continue
-			}
-			keep = append(keep, part)
+	if scheme, rest, ok := strings.Cut(clean, "://"); ok {
+		authority, path := rest, ""
+		if i := strings.IndexByte(rest, '/'); i >= 0 {
+			authority, path = rest[:i], rest[i:]
 		}
-		u.RawQuery = strings.Join(keep, "&")
+		if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+			note("user and password")
+			clean = scheme + "://" + authority[i+1:] + path
+		}
 	}
-	if len(removed) == 0 {
-		return location, nil
+	for _, part := range strings.Split(query, "&") {
+		name, _, named := strings.Cut(part, "=")
+		if p, err := url.QueryUnescape(name); err == nil {
+			name = p
+		}
+		switch {
+		case part == "":
+		case !named || name == "":
+			note("the query")
+		default:
+			note(name)
+		}
 	}
 	sort.Strings(removed)
-	return u.String(), removed
+	return clean, removed
 }
 
-func isCredential(name string) bool {
-	if v, ok := credentialNames[name]; ok {
-		return v
+// isURL reports whether a location is a URL, or a path of the server that the page came from.
+func isURL(location string) bool {
+	return strings.Contains(location, "://") || strings.HasPrefix(location, "/")
+}
+
+// tableOf reads the location in a link. A link of this page has a URL's own escapes escaped
+// once more. One written by hand may have them once only: taking them away would leave what
+// is no URL, so they stay. A query is never guessed about.
+func tableOf(raw string) string {
+	loc := unescape(raw)
+	if !isURL(raw) || strings.Contains(loc, "?") || escapeURL(loc) == loc {
+		return loc
 	}
-	for _, p := range []string{"x-amz-", "x-goog-", "x-oss-", "x-cos-", "x-ms-"} {
-		if strings.HasPrefix(name, p) {
-			return true
+	return escapeURL(raw)
+}
+
+// escapeURL escapes what can't stand in the path of a URL and leaves its escapes alone.
+func escapeURL(s string) string {
+	digit := func(i int) bool {
+		return i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] >= 'a' && s[i] <= 'f' || s[i] >= 'A' && s[i] <= 'F')
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c <= ' ':
+			b.WriteByte('%')
+			b.WriteByte("0123456789ABCDEF"[c>>4])
+			b.WriteByte("0123456789ABCDEF"[c&15])
+		case c == '#':
+			b.WriteString("%23")
+		case c == '%' && !(digit(i+1) && digit(i+2)):
+			b.WriteString("%25")
+		default:
+			b.WriteByte(c)
 		}
 	}
-	for _, w := range []string{"token", "secret", "password", "passwd", "credential", "apikey", "api_key", "api-key", "access_key", "accesskey", "signature"} {
-		if strings.Contains(name, w) {
-			return true
-		}
+	return b.String()
+}
+
+// TypedLocation completes what was typed as the address of a table. A host without a scheme is
+// taken for https, this machine for http; assumed is then that scheme, else "". A path that
+// begins with "/" is one of the page's server and stays.
+func TypedLocation(text string) (location, assumed string) {
+	switch {
+	case strings.Contains(text, "://"), strings.HasPrefix(text, "sample:"), strings.HasPrefix(text, "drop:"):
+		return text, ""
+	case strings.HasPrefix(text, "//"):
+		text = text[2:]
+	case strings.HasPrefix(text, "/"):
+		return text, ""
 	}
-	return false
+	host := text
+	if i := strings.IndexAny(host, "/?#"); i >= 0 {
+		host = host[:i]
+	}
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
+		host = host[:i]
+	}
+	switch host = strings.ToLower(host); {
+	case host == "localhost", strings.HasSuffix(host, ".localhost"), host == "127.0.0.1", host == "[::1]":
+		return "http://" + text, "http"
+	}
+	return "https://" + text, "https"
 }
