@@ -138,10 +138,10 @@ type serverTable struct {
 	Type string `json:"type"`
 }
 
-// loadTables asks the server that the page came from for its tables. Hosts of static files
-// have none: whatever is no such list counts as that.
+// loadTables asks the server that the page came from for its tables. Beside the page lies an empty
+// list, for hosts of static files; whatever is no list counts as that.
 func (r *Root) loadTables(ctx goapp.Context) {
-	answer := goapp.Window().Call("fetch", "tables/", map[string]any{"headers": map[string]any{"Accept": "application/json"}})
+	answer := goapp.Window().Call("fetch", "tables.json")
 	none := goapp.FuncOf(func(goapp.Value, []goapp.Value) any { return nil })
 	answer.Call("catch", none)
 	answer.Then(func(resp goapp.Value) {

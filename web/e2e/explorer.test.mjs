@@ -363,7 +363,7 @@ test("the tables of the page's own server are offered", async () => {
   const p = await page(env, "");
   await p.waitForSelector("a.card");
   assert.equal(await p.locator("a.served").count(), 0);
-  await p.route("**/tables/", (r) => r.fulfill({ json: [{ name: "we ird#na%me", type: "directory" }] }));
+  await p.route("**/tables.json", (r) => r.fulfill({ json: [{ name: "we ird#na%me", type: "directory" }] }));
   await p.reload();
   await p.waitForSelector("a.served");
   assert.equal(await p.getAttribute("a.served", "href"), "#/t=/tables/we%2520ird%2523na%2525me/&v=timeline");

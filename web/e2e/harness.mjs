@@ -53,10 +53,7 @@ export async function page(env, hash = "", options = {}) {
   const p = await context.newPage();
   p.errors = [];
   p.on("console", (m) => {
-    // The page asks its server for tables once; a host of static files has none.
-    const noTables = /\b404\b/.test(m.text()) && m.location().url === `${env.site.url}/tables/`;
-    if (noTables && !p.noTables) p.noTables = true;
-    else if (m.type() === "error" || m.type() === "warning") p.errors.push(m.text());
+    if (m.type() === "error" || m.type() === "warning") p.errors.push(m.text());
   });
   p.on("pageerror", (e) => p.errors.push(String(e)));
   await p.goto(`${env.site.url}/${hash}`);

@@ -19,7 +19,7 @@ const views = {
   "files-replaced": { hash: "#/t=sample:replace_clustering_mor_h120&v=files", wait: ".slice" },
   blocks: { hash: `#/t=sample:mor_rollback_multi_h0150&v=blocks&${slice}`, wait: "g[data-b]", click: 'g[data-c~="blk-data"]' },
   "blocks-corrupt": { hash: "#/t=sample:mor_corrupt_middle_h0150&v=blocks&p=&f=4475257a-0a28-4fc1-9107-ce6639a1845c-0&s=20261129231416761", wait: "g[data-b]", click: 'g[data-c~="blk-corrupt"]' },
-  "blocks-choose": { hash: "#/t=sample:mor_trips_h120&v=blocks", wait: ".pick" },
+  "blocks-choose": { hash: "#/t=sample:mor_trips_h120&v=blocks", wait: "text=choose one" },
   rows: { hash: "#/t=sample:mor_trips_h120&v=rows", wait: "#grid [role=gridcell][aria-colindex]" },
   "rows-types": { hash: "#/t=sample:all_types_mor_h120&v=rows&m=0", wait: "#grid [role=gridcell][aria-colindex]", click: '#grid [data-r="2"] [aria-colindex="5"]' },
   history: { hash: "#/t=sample:mor_rollback_multi_h0150&v=history&k=trip-001", wait: ".rung.result" },

@@ -101,6 +101,12 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if done := s.cors(w, r); !done {
 			s.c.Tables.ServeHTTP(w, r)
 		}
+	case p == "/tables.json" && s.c.Tables != nil:
+		// In place of the empty list among the page's files, which a host of static files sends.
+		r2 := r.Clone(r.Context())
+		r2.URL.Path = prefix
+		r2.Header.Set("Accept", "application/json")
+		s.c.Tables.ServeHTTP(w, r2)
 	default:
 		s.page(w, r)
 	}

@@ -317,3 +317,13 @@ func TestTableNames(t *testing.T) {
 		t.Errorf("resolving an absent table: %v", err)
 	}
 }
+
+// TestTablesList: the page finds the server's tables in tables.json, in place of the empty one among its files.
+func TestTablesList(t *testing.T) {
+	s := start(t, Config{Page: fstest.MapFS{"index.html": {Data: []byte("x")}, "tables.json": {Data: []byte("[]")}}})
+	res, body := get(t, s.URL+"/tables.json")
+	var list []struct{ Name, Type string }
+	if err := json.Unmarshal(body, &list); err != nil || res.StatusCode != http.StatusOK || len(list) != 1 || list[0].Name != "trips" || list[0].Type != "directory" {
+		t.Errorf("%d %s %v", res.StatusCode, body, err)
+	}
+}
