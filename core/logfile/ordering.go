@@ -76,7 +76,7 @@ func (o Ordering) String() string {
 	case OrderString:
 		return string(o.Bytes)
 	case OrderDate, OrderLocalDate:
-		return time.Unix(0, 0).UTC().AddDate(0, 0, int(o.Int)).Format(time.DateOnly)
+		return string(column.AppendDate(nil, o.Int))
 	case OrderDecimal:
 		return column.DecimalText(o.Bytes, o.Scale)
 	case OrderTimeMicros:
