@@ -48,6 +48,7 @@ var graph = []struct{ pkg, imports string }{
 	{"core/logfile", "core/avro core/column core/corrupt core/schema core/storage"},
 	{"core/commitmeta", "core/avro core/column core/corrupt core/schema github.com/linkedin/goavro/v2 github.com/klauspost/compress/"},
 
+	{"core/predicate", "core/column core/schema"},
 	{"core/evolve", "core/column core/schema"},
 	{"core/bootstrap", "core/column core/commitmeta core/corrupt core/hfile core/schema core/storage"},
 	{"core/orcfile", "core/column core/corrupt core/schema core/storage github.com/klauspost/compress/ github.com/scritchley/orc"},

@@ -502,11 +502,21 @@ type RowsRequest struct {
 	// Partitions limits to some partitions; FileID to one file group.
 	Partitions []string `json:"partitions,omitempty"`
 	FileID     string   `json:"file_id,omitempty"`
+	Condition
 	// Offset and Limit choose a page; Limit 0 means 200.
 	Offset int64 `json:"offset,omitempty"`
 	Limit  int   `json:"limit,omitempty"`
 	// Text asks for cells as Spark's show() writes them, in texts, instead of typed values.
 	Text bool `json:"text,omitempty"`
+}
+
+// Condition limits the rows and columns of a query.
+type Condition struct {
+	// Where is an SQL condition over columns, "" for none. One that can't be understood is answered
+	// with a fault of Part "where", whose Offset is the byte in Where at which it goes wrong.
+	Where string `json:"where,omitempty"`
+	// Columns are the columns to read, in the order wanted; none means all.
+	Columns []string `json:"columns,omitempty"`
 }
 
 // Rows is one page of rows. Values are JSON: decimals and timestamps as text, binary as

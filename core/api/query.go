@@ -14,6 +14,7 @@ type PlanRequest struct {
 	Options    map[string]string `json:"options,omitempty"`
 	Partitions []string          `json:"partitions,omitempty"`
 	FileID     string            `json:"file_id,omitempty"`
+	Condition
 	// Limit is the number of rows of a show() or take(), for the tasks that it runs; 0 means none.
 	Limit int `json:"limit,omitempty"`
 	// Spark are spark.sql.files.maxPartitionBytes, spark.sql.files.openCostInBytes,
@@ -36,6 +37,8 @@ type Plan struct {
 	// Parts are what is read as one: slices, or the changes of a file group.
 	Parts []PlanPart `json:"parts"`
 	Tasks Tasks      `json:"tasks"`
+	// Pruning says which partitions and files the condition leaves out, and why; absent without one.
+	Pruning *Pruning `json:"pruning,omitempty"`
 	// Findings say what differs from Hudi or may be missing.
 	Findings []Finding `json:"findings,omitempty"`
 }
@@ -213,4 +216,70 @@ type SplitRange struct {
 	Start    string   `json:"start,omitempty"`
 	End      string   `json:"end,omitempty"`
 	Instants []string `json:"instants,omitempty"`
+}
+
+// Pruning explains what a condition leaves out before anything of the data is read.
+type Pruning struct {
+	// Condition as it was understood, with the casts that Spark makes; PartitionPart and DataPart are
+	// its conjuncts over partition columns only, and the others.
+	Condition     string `json:"condition"`
+	PartitionPart string `json:"partition_part,omitempty"`
+	DataPart      string `json:"data_part,omitempty"`
+	// Skipping tells whether data skipping is on for this read (hoodie.enable.data.skipping), and Mode
+	// is "fallback" or "strict".
+	Skipping bool   `json:"skipping"`
+	Mode     string `json:"mode"`
+	// Indexes are the ways that were considered, in the order in which they are tried.
+	Indexes []IndexChoice `json:"indexes"`
+	// Partitions and Files are the candidates, kept and left out.
+	Partitions []PartitionVerdict `json:"partitions"`
+	Files      []FileVerdict      `json:"files"`
+	// Share of the candidate files' bytes that is left out, 0 to 1, and the same of files.
+	SkippedBytes float64 `json:"skipped_bytes"`
+	SkippedFiles float64 `json:"skipped_files"`
+}
+
+// IndexChoice is one index of the metadata table, considered for a condition.
+type IndexChoice struct {
+	// Name of the metadata partition ("record_index", "column_stats", …).
+	Name string `json:"name"`
+	// Used is true for the one that decided; Why says why it was taken or passed over.
+	Used bool   `json:"used"`
+	Why  string `json:"why"`
+}
+
+// PartitionVerdict says whether a partition is read.
+type PartitionVerdict struct {
+	Partition string `json:"partition"`
+	Kept      bool   `json:"kept"`
+	// By is what decided: "partition values", "partition_stats", or "" when nothing did.
+	By  string `json:"by,omitempty"`
+	Why string `json:"why"`
+}
+
+// FileVerdict says whether a file slice is read.
+type FileVerdict struct {
+	Partition string `json:"partition"`
+	FileID    string `json:"file_id"`
+	Base      string `json:"base,omitempty"`
+	Bytes     int64  `json:"bytes"`
+	Kept      bool   `json:"kept"`
+	// By names the index that decided, "" when nothing did.
+	By string `json:"by,omitempty"`
+	// Stats are the statistics that were looked at; Why is the sentence.
+	Stats []ColumnStat `json:"stats,omitempty"`
+	Why   string       `json:"why"`
+}
+
+// ColumnStat is what an index says of one column of one file, as text.
+type ColumnStat struct {
+	File   string `json:"file"`
+	Column string `json:"column"`
+	Min    string `json:"min"`
+	Max    string `json:"max"`
+	Nulls  int64  `json:"nulls"`
+	Values int64  `json:"values"`
+	// Test is the part of the condition that was held against it, Holds whether it may match.
+	Test  string `json:"test"`
+	Holds bool   `json:"holds"`
 }

@@ -1,0 +1,106 @@
+// Package predicate is the condition of a query: the WHERE of SQL over the columns of a table, as
+// Spark understands it. [Parse] reads the text, [Bind] finds the columns and the types and makes the
+// casts explicit that Spark would make, and [Bound.Eval] decides rows by three-valued logic.
+package predicate
+
+// Expr is a node of a parsed condition. Pos is the byte offset in the text where it begins.
+type Expr interface{ Pos() int }
+
+// Op is an operator with two operands.
+type Op string
+
+// Comparison operators and arithmetic.
+const (
+	Eq       Op = "="
+	NullSafe Op = "<=>"
+	Ne       Op = "<>"
+	Lt       Op = "<"
+	Le       Op = "<="
+	Gt       Op = ">"
+	Ge       Op = ">="
+	Add      Op = "+"
+	Sub      Op = "-"
+	Mul      Op = "*"
+	Div      Op = "/"
+	Mod      Op = "%"
+)
+
+// The nodes.
+type (
+	// Column is a column, or a field of a struct: Path has its parts.
+	Column struct {
+		At   int
+		Path []string
+	}
+	// Literal is a constant. Value is nil (NULL), bool, string, *big.Rat with Text as it was
+	// written (a number), or for DATE and TIMESTAMP literals a string with Kind "date" or "timestamp".
+	Literal struct {
+		At    int
+		Kind  string // "null", "boolean", "string", "number", "date", "timestamp", "binary"
+		Text  string
+		Value any
+	}
+	// Binary compares or computes.
+	Binary struct {
+		At          int
+		Op          Op
+		Left, Right Expr
+	}
+	// And, Or and Not are of three-valued logic.
+	And struct {
+		At          int
+		Left, Right Expr
+	}
+	Or struct {
+		At          int
+		Left, Right Expr
+	}
+	Not struct {
+		At int
+		X  Expr
+	}
+	// IsNull is IS NULL, or with Negated IS NOT NULL.
+	IsNull struct {
+		At      int
+		X       Expr
+		Negated bool
+	}
+	// In is IN (list); NOT IN is a Not of it.
+	In struct {
+		At   int
+		X    Expr
+		List []Expr
+	}
+	// Like is LIKE with an escape character, 0 for Spark's backslash.
+	Like struct {
+		At      int
+		X       Expr
+		Pattern Expr
+		Escape  rune
+	}
+	// Cast is CAST(X AS Type), written or implied.
+	Cast struct {
+		At   int
+		X    Expr
+		Type string
+	}
+	// Call is a function of a small list (lower, upper, year, date_format, …).
+	Call struct {
+		At   int
+		Name string // lower case
+		Args []Expr
+	}
+)
+
+// Pos implements Expr.
+func (e *Column) Pos() int  { return e.At }
+func (e *Literal) Pos() int { return e.At }
+func (e *Binary) Pos() int  { return e.At }
+func (e *And) Pos() int     { return e.At }
+func (e *Or) Pos() int      { return e.At }
+func (e *Not) Pos() int     { return e.At }
+func (e *IsNull) Pos() int  { return e.At }
+func (e *In) Pos() int      { return e.At }
+func (e *Like) Pos() int    { return e.At }
+func (e *Cast) Pos() int    { return e.At }
+func (e *Call) Pos() int    { return e.At }
