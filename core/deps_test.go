@@ -97,6 +97,7 @@ var graph = []struct{ pkg, imports string }{
 
 	// The page: the service's requests and answers, and nothing of core behind them.
 	{"web/model", "core/api"},
+	{"web/lesson", "core/api"},
 	{"web/client", "core/api"},
 	{"web/view", "core/api web/client web/model github.com/maxence-charriere/go-app/v9/"},
 	{"web/app", "core/api web/client web/model web/view github.com/maxence-charriere/go-app/v9/"},
