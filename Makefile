@@ -37,6 +37,10 @@ wasm: trim ## the programs of the page: .cache/wasm/*.wasm
 	$(WASM) -o .cache/wasm/engine.wasm ./wasm/engine
 	$(WASM) -o .cache/wasm/engine-orc.wasm ./wasm/engineorc
 
+.PHONY: reproducible
+reproducible: ## build the .wasm files twice, in two folders with empty caches, and compare them
+	@$(GO) run ./tools/reproducible
+
 .PHONY: edge
 edge: trim ## the edge worker: bin/edge/
 	@mkdir -p bin/edge
@@ -70,6 +74,10 @@ test-edge: edge ## the edge worker on workerd (needs Node and npm)
 .PHONY: test-e2e
 test-e2e: build ## the page in Chromium (needs Node, npm; installs Chromium where it can)
 	@$(GO) run ./tools/testall -only e2e
+
+.PHONY: test-servers
+test-servers: build edge ## tables on real servers and stores; installs what it can, counted
+	@SERVERS=all $(GO) run ./tools/testall -only servers -limit 1h
 
 .PHONY: trim-test
 trim-test: trim ## the trimmed Parquet reader gives the published one's values
@@ -107,6 +115,14 @@ size: build edge ## sizes against tools/size/budgets.txt, with brotli
 .PHONY: gold
 gold: build ## every answer of the command against Apache Hudi's own (SHARED=DIR)
 	python3 $(SHARED)/tools/check_gold.py --bin ./bin/hudiscope --jobs 2
+
+HANDOFF := .cache/handoff
+.PHONY: handoff-real
+handoff-real: ## the code of hand-offs with PySpark and hudi-rs themselves, over the test tables (needs Java 17, Maven, Python 3)
+	@test -d $(HANDOFF)/venv || python3 -m venv $(HANDOFF)/venv
+	@$(HANDOFF)/venv/bin/pip install --quiet hudi==0.5.0 pyarrow pyspark==3.5.6
+	@test -s $(HANDOFF)/hudi-spark3.5-bundle_2.12-1.2.0.jar || mvn -q -B dependency:copy -Dartifact=org.apache.hudi:hudi-spark3.5-bundle_2.12:1.2.0 -DoutputDirectory=$(abspath $(HANDOFF))
+	HANDOFF_PYTHON=$(abspath $(HANDOFF))/venv/bin/python HANDOFF_SPARK_JAR=$(abspath $(HANDOFF))/hudi-spark3.5-bundle_2.12-1.2.0.jar $(GO) test -count=1 -v -run HandoffReal -timeout 90m ./cmd/hudiscope
 
 .PHONY: gold-subset
 gold-subset: build ## the part of it that must pass (SHARED=DIR)

@@ -15,6 +15,9 @@ func runStream(ctx context.Context, e *environment, args []string) error {
 	if err != nil {
 		return err
 	}
+	if e.flags.steps.given() {
+		return e.runSteps(ctx, t)
+	}
 	return e.printRows(ctx, func(offset int64, limit int, text bool) (*api.Rows, error) {
 		return e.svc.Stream(ctx, api.StreamRequest{Table: t, Options: e.flags.options, Batch: e.flags.batch, Seen: e.flags.seen, Offset: offset, Limit: limit, Text: text})
 	})
@@ -35,6 +38,16 @@ type splitJSON struct {
 	Start        *int64         `json:"start,omitempty"`
 	Length       *int64         `json:"length,omitempty"`
 	String       string         `json:"toString,omitempty"`
+	Changes      []changeJSON   `json:"changes,omitempty"`
+}
+
+// changeJSON is a HoodieCDCFileSplit.
+type changeJSON struct {
+	Instant string   `json:"instant"`
+	Case    string   `json:"cdcInferCase"`
+	Files   []string `json:"cdcFiles,omitempty"`
+	Before  []string `json:"beforeFileSlice,omitempty"`
+	After   []string `json:"afterFileSlice,omitempty"`
 }
 
 type roundJSON struct {
@@ -51,9 +64,24 @@ func runSplits(ctx context.Context, e *environment, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := e.svc.Splits(ctx, api.SplitsRequest{Table: t, Options: e.flags.options, Batch: e.flags.batch, Seen: e.flags.seen})
+	req := api.SplitsRequest{Table: t, Options: e.flags.options, Batch: e.flags.batch, Seen: e.flags.seen, Poll: e.flags.steps.poll}
+	if e.flags.steps.state != "" && !req.Poll {
+		return usageError("--state belongs to --poll: without it a table is polled until nothing is new")
+	}
+	state, err := e.flags.steps.load()
 	if err != nil {
 		return err
+	}
+	req.State = state.Monitor
+	s, err := e.svc.Splits(ctx, req)
+	if err != nil {
+		return err
+	}
+	if req.Poll {
+		state.found(s)
+		if err := e.flags.steps.save(state); err != nil {
+			return err
+		}
 	}
 	for _, r := range s.Rounds {
 		for _, f := range r.Findings {
@@ -71,6 +99,9 @@ func runSplits(ctx context.Context, e *environment, args []string) error {
 		}
 		for _, x := range r.Splits {
 			fmt.Fprintf(out, "  split %d: %s: %s\n", x.Num, x.Iterator, x.Why)
+			if x.Task >= 0 {
+				fmt.Fprintf(out, "    reader %d\n", x.Task)
+			}
 			if x.FileID != "" {
 				fmt.Fprintf(out, "    partition %q, file group %s, up to %s\n", x.Partition, x.FileID, dash(x.LatestCommit))
 			}
@@ -79,6 +110,15 @@ func runSplits(ctx context.Context, e *environment, args []string) error {
 			}
 			for _, l := range x.Logs {
 				fmt.Fprintf(out, "    log  %s\n", l)
+			}
+			for _, c := range x.Changes {
+				fmt.Fprintf(out, "    %s %s: %s\n", c.Instant, c.Case, strings.Join(c.Files, ", "))
+				if len(c.Before) > 0 {
+					fmt.Fprintf(out, "      before: %s\n", strings.Join(c.Before, ", "))
+				}
+				if len(c.After) > 0 {
+					fmt.Fprintf(out, "      after: %s\n", strings.Join(c.After, ", "))
+				}
 			}
 			if g := x.Range; g != nil {
 				what := dash(g.Start) + " to " + dash(g.End)
@@ -127,6 +167,13 @@ func oneSplit(s *api.Split, byRequested bool) splitJSON {
 	case "FileInputSplit":
 		start := int64(0)
 		return splitJSON{Class: s.Class, Num: s.Num, Path: s.Base, Start: &start, Length: &s.Length}
+	}
+	if s.Class == "CdcInputSplit" {
+		changes := []changeJSON{}
+		for _, c := range s.Changes {
+			changes = append(changes, changeJSON{c.Instant, c.Case, c.Files, c.Before, c.After})
+		}
+		return splitJSON{Class: s.Class, Num: s.Num, FileID: &s.FileID, Partition: &s.Partition, Changes: changes}
 	}
 	logs := append([]string{}, s.Logs...)
 	out := splitJSON{Class: s.Class, Num: s.Num, FileID: &s.FileID, Logs: &logs, LatestCommit: s.LatestCommit, MergeType: s.MergeType}

@@ -19,6 +19,7 @@ import (
 	"hudiscope/core/api"
 	"hudiscope/core/config"
 	"hudiscope/core/explorer"
+	"hudiscope/core/handoff"
 	"hudiscope/core/release"
 )
 
@@ -59,11 +60,18 @@ type flags struct {
 	batch    bool
 	seen     string
 	memory   byteSize
+	// engine and flink are of handoff, out of export; partitions and fileID limit the rows of both.
+	engine, out string
+	flink       bool
+	partitions  stringList
+	fileID      string
 	// byPrefix, everywhere and records are of history and scan.
 	byPrefix, everywhere, records bool
 
-	services serviceFlags
-	stores   storeFlags
+	steps     stepFlags
+	condition conditionFlags
+	services  serviceFlags
+	stores    storeFlags
 }
 
 // optionMap collects -o KEY=VALUE.
@@ -80,6 +88,16 @@ func (o optionMap) Set(s string) error {
 	return nil
 }
 
+// stringList collects a flag that is given several times.
+type stringList []string
+
+func (l *stringList) String() string { return "" }
+
+func (l *stringList) Set(s string) error {
+	*l = append(*l, s)
+	return nil
+}
+
 var commands = []command{
 	{"serve", "serve [TABLE…]", "serve the explorer (and tables, same-origin) on http://localhost:8080", runServe},
 	{"overview", "overview TABLE", "say what the table is and whether all of it can be read", runOverview},
@@ -91,6 +109,8 @@ var commands = []command{
 	{"blocks", "blocks TABLE [LOGFILE]", "list every block of every log file", runBlocks},
 	{"schema", "schema TABLE", "print the table schema (Avro)", runSchema},
 	{"rows", "rows TABLE", "print the rows a query reads", runRows},
+	{"export", "export TABLE --format FORMAT", "write the rows a query reads as JSON Lines, CSV or Parquet", runExport},
+	{"handoff", "handoff TABLE", "print code that reads the rows of a query with Spark, Flink, Trino and hudi-rs", runHandoff},
 	{"history", "history TABLE KEY", "print every version of a record, in merge order, and why it won or lost", runHistory},
 	{"scan", "scan TABLE [PARTITION FILEID [BASE_INSTANT] | LOGFILE]", "print the scan of a slice's log files, step by step", runScan},
 	{"health", "health TABLE", "check the table; exit status 3 with warnings, 4 with errors", runHealth},
@@ -158,6 +178,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fs.BoolVar(&env.flags.batch, "batch", false, "read once, and not as a stream until nothing is new")
 		fs.StringVar(&env.flags.seen, "seen", "", "look at the table as of this completion `time`")
 	}
+	switch cmd.name {
+	case "export", "handoff":
+		fs.Var(&env.flags.partitions, "partition", "only rows of this partition `path`; repeatable")
+		fs.StringVar(&env.flags.fileID, "file-id", "", "only rows of the file group of this `id`")
+	}
+	switch cmd.name {
+	case "export":
+		fs.StringVar(&env.flags.format, "format", "", "jsonl, csv or parquet")
+		fs.StringVar(&env.flags.out, "out", "-", "write to this `file`, - for standard output")
+	case "handoff":
+		fs.StringVar(&env.flags.engine, "engine", "", "print the code for one `engine` only: "+strings.Join(handoff.Engines(), ", "))
+		fs.BoolVar(&env.flags.flink, "flink", false, "the options (-o) are Flink's")
+		fs.BoolVar(&env.flags.batch, "batch", false, "--flink: read once, and not as a stream")
+		fs.StringVar(&env.flags.seen, "seen", "", "--flink: look at the table as of this completion `time`")
+	}
 	if cmd.name == "metadata" {
 		fs.StringVar(&env.flags.prefix, "prefix", "", "only records of the PARTITION whose key begins with this `text`")
 	}
@@ -173,6 +208,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fs.StringVar(&env.flags.dir, "app", "", "serve the app from this `directory` instead of the one built in")
 		fs.StringVar(&env.flags.cors, "cors", "", "allow pages of this `origin` to read the tables (off by default)")
 	}
+	env.flags.steps.register(cmd.name, fs)
+	env.flags.condition.register(cmd.name, fs)
 	env.flags.services.register(cmd.name, fs)
 	env.flags.stores.register(cmd.name, fs)
 	rest, err := parse(fs, args[1:])
@@ -199,6 +236,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		f := explorer.ToFault(err)
 		fmt.Fprintf(stderr, "hudiscope: %s\n", f.Error())
+		env.flags.condition.mark(stderr, f)
 		return exitFailed
 	}
 	return exitOK
@@ -208,23 +246,27 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func (f *flags) register(name string, fs *flag.FlagSet) {
 	switch name {
 	case "serve", "manifest", "bundle":
+	case "export":
+		fs.StringVar(&f.hudi, "hudi", "", "read by the rules of this Hudi `release` (default: the right answer)")
 	default:
 		fs.BoolVar(&f.json, "json", false, "print JSON")
 		fs.StringVar(&f.hudi, "hudi", "", "read by the rules of this Hudi `release` (default: the right answer)")
 	}
 	switch name {
-	case "rows", "stream", "splits", "plan", "history":
+	case "rows", "stream", "splits", "plan", "history", "export", "handoff":
 		fs.Var(f.options, "o", "an engine's read option, `KEY=VALUE`; repeatable")
 	}
 	f.memory = 512 << 20
 	switch name {
-	case "rows", "stream", "history", "scan", "compare":
+	case "rows", "stream", "history", "scan", "compare", "export":
 		fs.Var(&f.memory, "memory", "merge a file slice's log records in memory of this `size`, such as 64MiB; what does not fit goes to a temporary file")
 	}
 	switch name {
 	case "rows", "stream":
 		fs.Int64Var(&f.limit, "limit", 0, "print at most this many rows (0 = all, or 20 of --format table)")
-	case "history", "scan", "compare", "metadata", "plan":
+	case "export":
+		fs.Int64Var(&f.limit, "limit", 0, "write at most this many rows (0 = all)")
+	case "history", "scan", "compare", "metadata", "plan", "handoff":
 		fs.Int64Var(&f.limit, "limit", 0, "print at most this many (0 = the default)")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 
 	"hudiscope/core/api"
 )
@@ -14,7 +15,7 @@ func runPlan(ctx context.Context, e *environment, args []string) error {
 	if err != nil {
 		return err
 	}
-	req := api.PlanRequest{Table: t, Options: map[string]string{}, Spark: map[string]string{}, Limit: int(min(e.flags.limit, 1<<31-1))}
+	req := api.PlanRequest{Table: t, Condition: e.flags.condition.condition(), Options: map[string]string{}, Spark: map[string]string{}, Limit: int(min(e.flags.limit, 1<<31-1))}
 	for k, v := range e.flags.options {
 		if len(k) > 6 && k[:6] == "spark." {
 			req.Spark[k] = v
@@ -54,6 +55,9 @@ func runPlan(ctx context.Context, e *environment, args []string) error {
 	if p.Filter != "" {
 		fmt.Fprintf(out, "filter: %s\n", p.Filter)
 	}
+	if p.Pruning != nil {
+		printPruning(out, p.Pruning)
+	}
 	fmt.Fprintf(out, "%d parts\n", len(p.Parts))
 	for i, x := range p.Parts {
 		fmt.Fprintf(out, "  %d: partition %q, file group %s: %s, %d bytes\n", i, x.Partition, x.FileID, x.How, x.Bytes)
@@ -81,4 +85,51 @@ func runPlan(ctx context.Context, e *environment, args []string) error {
 		fmt.Fprintf(out, "%s: %s: %s\n", f.Level, f.Title, f.Detail)
 	}
 	return out.Flush()
+}
+
+// printPruning prints what a condition leaves out, and why.
+func printPruning(out io.Writer, p *api.Pruning) {
+	fmt.Fprintf(out, "condition: %s\n", p.Condition)
+	if p.PartitionPart != "" {
+		fmt.Fprintf(out, "  over partitions: %s\n", p.PartitionPart)
+		if p.PartitionPrefix != "" {
+			fmt.Fprintf(out, "  Hudi lists below %q only\n", p.PartitionPrefix)
+		}
+	}
+	if p.DataPart != "" {
+		fmt.Fprintf(out, "  over data: %s\n", p.DataPart)
+	}
+	mark := func(yes bool) string {
+		if yes {
+			return "+"
+		}
+		return "-"
+	}
+	state := "off"
+	if p.Skipping {
+		state = "on, " + p.Mode
+	}
+	fmt.Fprintf(out, "data skipping: %s\n", state)
+	for _, x := range p.Indexes {
+		fmt.Fprintf(out, "%s %s: %s\n", mark(x.Used), x.Name, x.Why)
+	}
+	w := columns(out)
+	fmt.Fprintln(w, "\tPARTITION\tBY\tWHY")
+	for _, x := range p.Partitions {
+		fmt.Fprintf(w, "%s\t%q\t%s\t%s\n", mark(x.Kept), x.Partition, x.By, x.Why)
+	}
+	w.Flush()
+	w = columns(out)
+	fmt.Fprintln(w, "\tFILE GROUP\tPARTITION\tBYTES\tBY\tWHY")
+	for _, x := range p.Files {
+		fmt.Fprintf(w, "%s\t%s\t%q\t%d\t%s\t%s\n", mark(x.Kept), x.FileID, x.Partition, x.Bytes, x.By, x.Why)
+	}
+	w.Flush()
+	kept := 0
+	for _, x := range p.Files {
+		if x.Kept {
+			kept++
+		}
+	}
+	fmt.Fprintf(out, "%d of %d slices are read; %.1f %% of the slices and %.1f %% of the bytes are left out\n", kept, len(p.Files), 100*p.SkippedFiles, 100*p.SkippedBytes)
 }

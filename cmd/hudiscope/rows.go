@@ -30,7 +30,7 @@ func runRows(ctx context.Context, e *environment, args []string) error {
 		return err
 	}
 	return e.printRows(ctx, func(offset int64, limit int, text bool) (*api.Rows, error) {
-		return e.svc.Rows(ctx, api.RowsRequest{Table: t, Options: e.flags.options, Offset: offset, Limit: limit, Text: text})
+		return e.svc.Rows(ctx, api.RowsRequest{Table: t, Options: e.flags.options, Condition: e.flags.condition.condition(), Offset: offset, Limit: limit, Text: text})
 	})
 }
 

@@ -14,6 +14,9 @@ type HandoffRequest struct {
 	Partitions []string          `json:"partitions,omitempty"`
 	FileID     string            `json:"file_id,omitempty"`
 	Flink      bool              `json:"flink,omitempty"`
+	// Batch and Seen as in StreamRequest, with Flink.
+	Batch bool   `json:"batch,omitempty"`
+	Seen  string `json:"seen,omitempty"`
 	Condition
 	Limit int `json:"limit,omitempty"`
 }

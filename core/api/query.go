@@ -1,10 +1,13 @@
 package api
 
+import "encoding/json"
+
 // The requests about how a read is planned.
 const (
-	OpPlan   Op = "plan"   // PlanRequest → Plan
-	OpStream Op = "stream" // StreamRequest → Rows
-	OpSplits Op = "splits" // SplitsRequest → Splits
+	OpPlan     Op = "plan"     // PlanRequest → Plan
+	OpStream   Op = "stream"   // StreamRequest → Rows
+	OpSplits   Op = "splits"   // SplitsRequest → Splits
+	OpOperator Op = "operator" // OperatorRequest → OperatorAnswer
 )
 
 // PlanRequest asks what a Spark read will do; nothing of the data is read.
@@ -28,8 +31,12 @@ type Plan struct {
 	// Columns of the rows; SchemaFrom says where the schema was found.
 	Columns    []Column `json:"columns"`
 	SchemaFrom string   `json:"schema_from"`
-	AsOf       string   `json:"as_of"`
-	Rules      string   `json:"rules"`
+	// SchemaSources are the places where a schema was looked for, the strongest first; SchemaChanges what the
+	// schema history made of columns of older files (renamed, dropped, moved, promoted, added).
+	SchemaSources []SchemaSource `json:"schema_sources,omitempty"`
+	SchemaChanges []SchemaRename `json:"schema_changes,omitempty"`
+	AsOf          string         `json:"as_of"`
+	Rules         string         `json:"rules"`
 	// Range, Filter and Instants are set for incremental queries and queries for change data.
 	Range    string          `json:"range,omitempty"`
 	Filter   string          `json:"filter,omitempty"`
@@ -41,6 +48,20 @@ type Plan struct {
 	Pruning *Pruning `json:"pruning,omitempty"`
 	// Findings say what differs from Hudi or may be missing.
 	Findings []Finding `json:"findings,omitempty"`
+}
+
+// SchemaRename is what happened to one column between two schemas of the table.
+type SchemaRename struct {
+	// Kind is "added", "renamed", "dropped", "moved" or "promoted".
+	Kind string `json:"kind"`
+	// Instant made the change.
+	Instant string `json:"instant"`
+	// Column is its name now, "" for a dropped one; Before and After are names, types or places.
+	Column string `json:"column,omitempty"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+	// Effect says what rows of older files show.
+	Effect string `json:"effect"`
 }
 
 // QueryRelation is the decision which relation a Spark read becomes.
@@ -176,6 +197,8 @@ type Splits struct {
 	// State after the rounds.
 	State StreamState `json:"state"`
 	Rules string      `json:"rules"`
+	// Routing says how splits find their readers.
+	Routing string `json:"routing"`
 	// ByRequestedTime tells that ranges are of requested times.
 	ByRequestedTime bool `json:"by_requested_time"`
 }
@@ -206,8 +229,102 @@ type Split struct {
 	Range        *SplitRange `json:"range,omitempty"`
 	Iterator     string      `json:"iterator"`
 	Why          string      `json:"why"`
-	// Task is the reader that the split goes to, -1 when read.tasks is not given.
+	// Changes are the sources of a CdcInputSplit, oldest first.
+	Changes []PlanChange `json:"changes,omitempty"`
+	// Task is the reader that the split goes to, -1 when read.tasks is not given or Flink hands splits out
+	// on demand.
 	Task int `json:"task"`
+}
+
+// OperatorRequest runs Flink's StreamReadOperator over splits, step by step. The service keeps nothing
+// between two requests: State goes out with the answer and comes back with the next request, as a
+// checkpoint does.
+type OperatorRequest struct {
+	Table
+	// Options, Seen and Partitions as in SplitsRequest; read.tasks is the number of readers (1 when absent).
+	Options    map[string]string `json:"options,omitempty"`
+	Seen       string            `json:"seen,omitempty"`
+	Partitions []string          `json:"partitions,omitempty"`
+	// State is what the readers were restored with; absent: every reader begins with an empty queue.
+	State *OperatorState `json:"state,omitempty"`
+	// Add are splits of a round (SplitRound.Splits), which go to their readers before the first step.
+	Add []Split `json:"add,omitempty"`
+	// Steps is how many tasks of its mailbox every reader runs, 0 to 1000: each reads one mini batch of
+	// the split at the head of the queue.
+	Steps int `json:"steps"`
+	// Reader is the only reader that runs, by its number; absent: all of them, in turns.
+	Reader *int `json:"reader,omitempty"`
+	// MiniBatch is the most records of one mini batch; 0 means Hudi's own 2048, which is the most.
+	MiniBatch int `json:"mini_batch,omitempty"`
+	// Rows bounds the rows that are answered; 0 means 200, at most 1000. More are counted and read, but not
+	// answered.
+	Rows int `json:"rows,omitempty"`
+	// Text as in RowsRequest.
+	Text bool `json:"text,omitempty"`
+}
+
+// OperatorState is the state of all readers, as a checkpoint saves it.
+type OperatorState struct {
+	Readers []ReaderState `json:"readers"`
+}
+
+// ReaderState is one reader (a subtask of split_reader).
+type ReaderState struct {
+	// Status is "IDLE", or "RUNNING" while a task is in the mailbox.
+	Status string `json:"status"`
+	// Queue are the splits that wait; the first is the one that is being read.
+	Queue []QueuedSplit `json:"queue"`
+	// Emitted counts the records handed on and Finished the splits read so far. Flink does not save them.
+	Emitted  int64 `json:"emitted"`
+	Finished int64 `json:"finished"`
+}
+
+// QueuedSplit is a split in a queue. Consumed counts its records that were handed on: after a restore that
+// many are read again and skipped.
+type QueuedSplit struct {
+	Split    Split `json:"split"`
+	Consumed int64 `json:"consumed"`
+}
+
+// OperatorAnswer is what the readers did.
+type OperatorAnswer struct {
+	State  OperatorState   `json:"state"`
+	Events []OperatorEvent `json:"events"`
+	// Columns of the rows: "kind" (+I, -U, +U, -D), then the table's.
+	Columns []Column      `json:"columns"`
+	Rows    []OperatorRow `json:"rows"`
+	// Emitted counts all rows of this request, those that are not answered included.
+	Emitted int64 `json:"emitted"`
+	// MiniBatch is the number that was used, Readers how many readers there are.
+	MiniBatch int    `json:"mini_batch"`
+	Readers   int    `json:"readers"`
+	Rules     string `json:"rules"`
+	// Routing says how splits find their readers.
+	Routing  string    `json:"routing"`
+	Findings []Finding `json:"findings,omitempty"`
+}
+
+// OperatorRow is a row and the reader, step and split (Split.Num) it came from.
+type OperatorRow struct {
+	Reader int               `json:"reader"`
+	Step   int               `json:"step"`
+	Split  int               `json:"split"`
+	Cells  []json.RawMessage `json:"cells"`
+}
+
+// OperatorEvent is one thing that happened.
+type OperatorEvent struct {
+	// Step counts from 1; 0 is before the first step.
+	Step   int `json:"step"`
+	Reader int `json:"reader"`
+	// Kind is "restored", "added", "scheduled" (IDLE to RUNNING), "taken" (the head of the queue is opened),
+	// "skipped" (records that were consumed before), "emitted", "finished" (the split is read), "idle", or
+	// "checkpoint" (the state that is answered).
+	Kind string `json:"kind"`
+	// Split is Split.Num, -1 where no split is meant; Records counts.
+	Split   int    `json:"split"`
+	Records int64  `json:"records,omitempty"`
+	Detail  string `json:"detail"`
 }
 
 // SplitRange limits the rows of a split. Class is Hudi's name of its kind.
@@ -225,6 +342,9 @@ type Pruning struct {
 	Condition     string `json:"condition"`
 	PartitionPart string `json:"partition_part,omitempty"`
 	DataPart      string `json:"data_part,omitempty"`
+	// PartitionPrefix is the folder below which Hudi lists, where the leading partition columns are bound to
+	// constants; "" for none.
+	PartitionPrefix string `json:"partition_prefix,omitempty"`
 	// Skipping tells whether data skipping is on for this read (hoodie.enable.data.skipping), and Mode
 	// is "fallback" or "strict".
 	Skipping bool   `json:"skipping"`

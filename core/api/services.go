@@ -16,9 +16,12 @@ type TimelinePage struct {
 	// A negative Offset counts from the newest: -100 is the last hundred.
 	Offset int `json:"offset,omitempty"`
 	Limit  int `json:"limit,omitempty"`
-	// Compact asks for all instants of the active timeline in the columns of Timeline.Compact
-	// instead of Timeline.Active: what drawing a long timeline needs, in a tenth of the bytes.
+	// Compact asks for the instants in the columns of Timeline.Compact instead of Timeline.Active: what
+	// drawing a timeline needs, in a tenth of the bytes.
 	Compact bool `json:"compact,omitempty"`
+	// Bare leaves out what is about the timeline as a whole and not about the page: counts, findings
+	// and the names that are no instants.
+	Bare bool `json:"bare,omitempty"`
 	// ArchivedFrom and ArchivedTo (requested times, inclusive) and ArchivedLimit (the newest of
 	// the range) bound what is read of the archived timeline; "" and 0 do not bound it.
 	ArchivedFrom  string `json:"archived_from,omitempty"`
@@ -28,10 +31,10 @@ type TimelinePage struct {
 
 // TimelineExtent says how much there is beside what a Timeline holds.
 type TimelineExtent struct {
-	// Offset is the index of Active[0]; Total counts the instants of the active timeline.
+	// Offset is the index of the first instant returned; Total counts those of the active timeline.
 	Offset int `json:"offset"`
 	Total  int `json:"total"`
-	// Compact holds the active timeline in columns, when it was asked for.
+	// Compact holds the instants in columns, when that was asked for; Active is empty then.
 	Compact *CompactTimeline `json:"compact,omitempty"`
 	// ArchivedMore tells that the archive has, or may have, instants older than those returned.
 	ArchivedMore bool `json:"archived_more,omitempty"`
@@ -41,18 +44,29 @@ type TimelineExtent struct {
 
 // CompactTimeline holds one entry per instant in each column, in Hudi's order.
 type CompactTimeline struct {
-	Requested []string `json:"requested"`
-	// Completed is "" while pending; CompletedFrom is the same for all instants of a table, or "mixed".
-	Completed     []string `json:"completed"`
-	CompletedFrom string   `json:"completed_from,omitempty"`
-	// Action indexes Actions; State is 0 REQUESTED, 1 INFLIGHT, 2 COMPLETED.
+	// Requested and Completed are instant times with a space after each. A completion time that is
+	// not known, as that of a pending instant, has no digits.
+	Requested string `json:"requested"`
+	Completed string `json:"completed"`
+	// Action indexes Actions.
 	Action  []uint8  `json:"action"`
 	Actions []string `json:"actions"`
-	State   []uint8  `json:"state"`
-	// Missing adds 1 where the .requested file is absent, and 2 where a completed instant has no
-	// .inflight file.
-	Missing []uint8 `json:"missing"`
+	// Flags are sums of the Compact constants.
+	Flags []uint8 `json:"flags"`
 }
+
+// The flags of an instant in a CompactTimeline.
+const (
+	// CompactInflight and CompactCompleted tell the state; without either it is REQUESTED.
+	CompactInflight, CompactCompleted = 1, 2
+	// CompactFileTime tells that the completion time is the modification time of the file.
+	CompactFileTime = 4
+	// CompactCompaction tells that it is a compaction: its operation is COMPACT.
+	CompactCompaction = 8
+	// CompactNoRequested tells that the .requested file is absent, CompactNoInflight that a completed
+	// instant has no .inflight file.
+	CompactNoRequested, CompactNoInflight = 16, 32
+)
 
 // Relation is a link between two instants, for arcs on a timeline.
 type Relation struct {

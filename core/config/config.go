@@ -223,6 +223,13 @@ func parse(data []byte, root, path string) (*Config, error) {
 			c.Checksum.State = ChecksumOK
 		}
 	}
+	switch t := c.Type(); t {
+	case "COPY_ON_WRITE", "MERGE_ON_READ":
+	default:
+		e, _ := p.Entry("hoodie.table.type")
+		return nil, &corrupt.Error{File: path, Offset: corrupt.Unknown, Part: fmt.Sprintf("hoodie.table.type (line %d)", e.Line), Want: "COPY_ON_WRITE or MERGE_ON_READ", Got: fmt.Sprintf("%q", t),
+			Try: "Look for " + BackupFile + " beside the file."}
+	}
 	if c.TableName() == "" {
 		c.Notes = append(c.Notes, "hoodie.table.name is missing.")
 	}

@@ -27,6 +27,8 @@ type handle struct {
 
 	mu      sync.Mutex
 	cursors map[string]*cursor
+	// exports are open exports in parts, oldest first.
+	exports []*exporter
 	// relations are the links between instants that were asked for last.
 	relations []api.Relation
 
@@ -126,6 +128,12 @@ func (h *handle) close() {
 		c.stop()
 		delete(h.cursors, k)
 	}
+	for _, e := range h.exports {
+		// An export's part that is being written may be waiting for this lock.
+		e.cancel()
+		go e.stop()
+	}
+	h.exports = nil
 }
 
 // ready is open, for requests that need a table that can be read.

@@ -176,7 +176,7 @@ func (h *handle) unmarked(ctx context.Context, v *filegroup.View, commits []heal
 			continue
 		}
 		for _, p := range commits[i].Meta.Partitions {
-			if v.Partition(p.Partition) == nil {
+			if _, unmarked := v.NoMarker[p.Partition]; unmarked || v.Partition(p.Partition) == nil {
 				wrote[p.Partition] = commits[i].Instant.Requested
 			}
 		}

@@ -1,6 +1,10 @@
 package explorer
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"hudiscope/core/api"
 	"hudiscope/core/timeline"
 )
@@ -8,19 +12,20 @@ import (
 // maxFindings bounds the findings of one timeline answer.
 const maxFindings = 1000
 
+// maxIgnored bounds the names that are no instants in an answer that does not ask for everything.
+const maxIgnored = 200
+
 // page puts the wanted instants of the active timeline into the answer.
 func page(a *api.Timeline, tl *timeline.Timeline, req api.TimelinePage) error {
 	if req.Limit < 0 {
 		return invalid("A page has at least one instant; 0 asks for all of them.")
 	}
-	a.Total, a.Counts = len(tl.Instants), map[string]int{}
-	for i := range tl.Instants {
-		a.Counts[string(tl.Instants[i].Action)+" "+tl.Instants[i].State.String()]++
-	}
-	if req.Compact {
-		a.Compact = compact(tl)
-		if req.Limit == 0 {
-			return nil
+	a.Total, a.Active = len(tl.Instants), []api.Instant{}
+	if !req.Bare {
+		a.Counts = counts(tl)
+		a.Ignored = tl.Ignored
+		if n := len(a.Ignored); n > maxIgnored && req.Limit > 0 {
+			a.Ignored = append(slices.Clone(a.Ignored[:maxIgnored]), fmt.Sprintf("and %d more", n-maxIgnored))
 		}
 	}
 	from := req.Offset
@@ -33,6 +38,10 @@ func page(a *api.Timeline, tl *timeline.Timeline, req api.TimelinePage) error {
 		to = min(from+req.Limit, a.Total)
 	}
 	a.Offset = from
+	if req.Compact {
+		a.Compact = compact(tl.Instants[from:to])
+		return nil
+	}
 	a.Active = make([]api.Instant, 0, to-from)
 	for i := from; i < to; i++ {
 		a.Active = append(a.Active, instantOf(&tl.Instants[i]))
@@ -40,36 +49,65 @@ func page(a *api.Timeline, tl *timeline.Timeline, req api.TimelinePage) error {
 	return nil
 }
 
-// compact puts the active timeline into columns.
-func compact(tl *timeline.Timeline) *api.CompactTimeline {
-	n := len(tl.Instants)
-	c := &api.CompactTimeline{Requested: make([]string, n), Completed: make([]string, n), Action: make([]uint8, n), State: make([]uint8, n), Missing: make([]uint8, n), Actions: []string{}}
-	at := map[timeline.Action]uint8{}
-	from := map[string]bool{}
+// counts counts instants by action and state.
+func counts(tl *timeline.Timeline) map[string]int {
+	type kind struct {
+		action timeline.Action
+		state  timeline.State
+	}
+	by := map[kind]int{}
 	for i := range tl.Instants {
-		x := &tl.Instants[i]
+		by[kind{tl.Instants[i].Action, tl.Instants[i].State}]++
+	}
+	out := make(map[string]int, len(by))
+	for k, n := range by {
+		out[string(k.action)+" "+k.state.String()] = n
+	}
+	return out
+}
+
+// compact puts instants into columns.
+func compact(list []timeline.Instant) *api.CompactTimeline {
+	n := len(list)
+	c := &api.CompactTimeline{Action: make([]uint8, n), Actions: []string{}, Flags: make([]uint8, n)}
+	var requested, completed strings.Builder
+	requested.Grow(18 * n)
+	completed.Grow(18 * n)
+	at := map[timeline.Action]uint8{}
+	for i := range list {
+		x := &list[i]
 		k, ok := at[x.Action]
 		if !ok {
 			k = uint8(len(c.Actions))
 			at[x.Action] = k
 			c.Actions = append(c.Actions, string(x.Action))
 		}
-		c.Requested[i], c.Completed[i], c.Action[i], c.State[i] = x.Requested, x.Completed, k, uint8(x.State)
-		if x.CompletedFrom != "" {
-			from[x.CompletedFrom] = true
+		c.Action[i] = k
+		requested.WriteString(x.Requested)
+		requested.WriteByte(' ')
+		completed.WriteString(x.Completed)
+		completed.WriteByte(' ')
+		var f uint8
+		switch x.State {
+		case timeline.Inflight:
+			f = api.CompactInflight
+		case timeline.Completed:
+			f = api.CompactCompleted
+		}
+		if x.CompletedFrom == "mtime" {
+			f |= api.CompactFileTime
+		}
+		if x.IsCompaction() {
+			f |= api.CompactCompaction
 		}
 		if _, ok := x.FileOf(timeline.Requested); !ok {
-			c.Missing[i] |= 1
+			f |= api.CompactNoRequested
 		}
 		if _, ok := x.FileOf(timeline.Inflight); !ok && x.State == timeline.Completed {
-			c.Missing[i] |= 2
+			f |= api.CompactNoInflight
 		}
+		c.Flags[i] = f
 	}
-	for f := range from {
-		c.CompletedFrom = f
-	}
-	if len(from) > 1 {
-		c.CompletedFrom = "mixed"
-	}
+	c.Requested, c.Completed = requested.String(), completed.String()
 	return c
 }

@@ -3,24 +3,19 @@ package explorer
 import (
 	"context"
 	"fmt"
-	"sort"
 	"strconv"
 	"strings"
 
 	"hudiscope/core/api"
 	"hudiscope/core/groupreader"
-	"hudiscope/core/logscan"
 	"hudiscope/core/query"
+	"hudiscope/core/release"
 	"hudiscope/core/storage"
 )
 
 // Plan says what a Spark read will do. Only the timeline, commit metadata and listings are read.
 func (s *Service) Plan(ctx context.Context, req api.PlanRequest) (*api.Plan, error) {
 	h, err := s.ready(ctx, req.Table)
-	if err != nil {
-		return nil, err
-	}
-	q, err := query.Parse(req.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -31,20 +26,16 @@ func (s *Service) Plan(ctx context.Context, req api.PlanRequest) (*api.Plan, err
 	if req.Limit < 0 {
 		return nil, invalid("A limit is not negative.")
 	}
-	q.Read.Partitions, q.Read.FileID = req.Partitions, req.FileID
 	h.progress(ctx, api.Progress{Phase: "Planning the read"})
-	p, err := query.Prepare(ctx, h.table, q, func(dirs int) {
+	p, err := s.prepare(ctx, h, readRequest{req.Options, req.Partitions, req.FileID, req.Condition}, true, func(dirs int) {
 		h.progress(ctx, api.Progress{Phase: "Listing partitions", Done: int64(dirs), Unit: "directories"})
 	})
 	if err != nil {
 		return nil, err
 	}
-	sizes, err := h.sizes(ctx, p.Parts)
-	if err != nil {
-		return nil, err
-	}
-	out := &api.Plan{Relation: relationOf(&p.Relation), Columns: columnsOf(p.Type, p.Wanted), SchemaFrom: p.From, AsOf: p.AsOf, Rules: h.table.Rules.Name(),
-		Range: p.Range, Filter: p.Filter, Instants: chosenOf(p.Instants), Parts: []api.PlanPart{}}
+	sizes := p.sizes
+	out := &api.Plan{Relation: relationOf(&p.Relation), Columns: shownColumns(p.Plan), SchemaFrom: p.From, AsOf: p.AsOf, Rules: h.table.Rules.Name(),
+		Range: p.Range, Filter: p.Filter, Instants: chosenOf(p.Instants), Parts: []api.PlanPart{}, Pruning: p.pruning}
 	for i := range p.Parts {
 		sl := &p.Parts[i].Slice
 		part := api.PlanPart{Partition: sl.Partition, FileID: sl.FileID, BaseInstant: sl.BaseInstant, Base: sl.Base, Logs: sl.Logs, How: p.Parts[i].How}
@@ -52,15 +43,16 @@ func (s *Service) Plan(ctx context.Context, req api.PlanRequest) (*api.Plan, err
 			part.Bytes += max(sizes[f], 0)
 		}
 		if i < len(p.Changes) {
-			for _, c := range p.Changes[i].Changes {
-				part.Changes = append(part.Changes, api.PlanChange{Instant: c.Instant, Case: string(c.Case), Files: c.Files, Before: filesOf(c.Before), After: filesOf(c.After), Why: c.Why})
-			}
+			part.Changes = changesOf(p.Changes[i].Changes)
 		}
 		out.Parts = append(out.Parts, part)
 	}
 	rules := &h.table.Rules
-	out.Tasks = tasksOf(p, sizes, settings, req.Limit, rules.ByRequestedTime && !rules.HollowCommits && strings.HasPrefix(p.Relation.Name(), "MergeOnRead"))
-	out.Findings = findingsOf(p)
+	out.Tasks = tasksOf(p.Plan, sizes, settings, req.Limit, rules.ByRequestedTime && !rules.HollowCommits && strings.HasPrefix(p.Relation.Name(), "MergeOnRead"))
+	out.Findings = append(findingsOf(p.Plan, &h.table.Rules), p.findings...)
+	if err := h.planSchema(ctx, p.Plan, req.Options, out); err != nil {
+		return nil, err
+	}
 	return out, nil
 }
 
@@ -128,8 +120,11 @@ func chosenOf(list []query.Chosen) []api.ChosenInstant {
 	return out
 }
 
-func findingsOf(p *query.Plan) []api.Finding {
+func findingsOf(p *query.Plan, rules *release.Rules) []api.Finding {
 	var out []api.Finding
+	for _, f := range p.Failures {
+		out = append(out, failure(rules, f.ID, f.Detail))
+	}
 	for _, n := range p.Remarks {
 		out = append(out, api.Finding{Level: "warning", Title: "How these rows are read", Detail: n})
 	}
@@ -179,140 +174,6 @@ func tasksOf(p *query.Plan, sizes map[string]int64, s query.ScanSettings, limit 
 	if limit > 0 {
 		for _, r := range s.Take(limit, len(out.Tasks), func(int) int { return 0 }) {
 			out.Rounds = append(out.Rounds, api.TaskRound{First: r.First, Tasks: r.Tasks})
-		}
-	}
-	return out
-}
-
-// flink opens the planner of Flink's reads.
-func (s *Service) flink(ctx context.Context, t api.Table, options map[string]string, partitions []string, seen string) (*handle, *query.Flink, error) {
-	h, err := s.ready(ctx, t)
-	if err != nil {
-		return nil, nil, err
-	}
-	o, err := query.ParseFlink(options, h.table.Rules)
-	if err != nil {
-		return nil, nil, err
-	}
-	o.Partitions = partitions
-	f, err := query.NewFlink(ctx, h.table, o, seen)
-	return h, f, err
-}
-
-// Stream returns a page of the rows that Flink reads.
-func (s *Service) Stream(ctx context.Context, req api.StreamRequest) (*api.Rows, error) {
-	if req.Offset < 0 || req.Limit < 0 || req.Limit > maxRows {
-		return nil, invalid("Rows come in pages of at most %d, from an offset that is not negative.", maxRows)
-	}
-	if req.Limit == 0 {
-		req.Limit = defaultRows
-	}
-	h, f, err := s.flink(ctx, req.Table, req.Options, req.Partitions, req.Seen)
-	if err != nil {
-		return nil, err
-	}
-	c := h.cursor(fmt.Sprintf("stream %v %q %s", req.Batch, req.Seen, cursorKey(api.RowsRequest{Options: req.Options, Partitions: req.Partitions, Text: req.Text})), req.Text, s.opts)
-	return c.page(ctx, h, func(ctx context.Context, _ func(int)) (*query.Plan, error) {
-		rounds, err := flinkRounds(ctx, f, req.Batch)
-		if err != nil {
-			return nil, err
-		}
-		return f.Plan(rounds, !req.Batch), nil
-	}, req.Offset, req.Limit)
-}
-
-func flinkRounds(ctx context.Context, f *query.Flink, batch bool) ([]*query.Round, error) {
-	if !batch {
-		return f.Rounds(ctx)
-	}
-	r, err := f.Batch(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return []*query.Round{r}, nil
-}
-
-// Splits plans the splits of a Flink read.
-func (s *Service) Splits(ctx context.Context, req api.SplitsRequest) (*api.Splits, error) {
-	h, f, err := s.flink(ctx, req.Table, req.Options, req.Partitions, req.Seen)
-	if err != nil {
-		return nil, err
-	}
-	out := &api.Splits{Rounds: []api.SplitRound{}, Rules: h.table.Rules.Name(), ByRequestedTime: f.ByRequestedTime()}
-	h.progress(ctx, api.Progress{Phase: "Planning splits"})
-	var rounds []*query.Round
-	var m query.Monitor
-	if req.State != nil {
-		m = query.Monitor{IssuedInstant: req.State.IssuedInstant, IssuedOffset: req.State.IssuedOffset, Total: req.State.Total}
-		for _, x := range req.State.Remaining {
-			m.Remaining = append(m.Remaining, splitFrom(x))
-		}
-	}
-	switch {
-	case req.Batch:
-		rounds, err = flinkRounds(ctx, f, true)
-	case req.Poll:
-		var r *query.Round
-		if r, err = m.Poll(ctx, f); err == nil {
-			rounds = []*query.Round{r}
-		}
-	default:
-		rounds, err = f.Rounds(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range rounds {
-		x := api.SplitRound{IssuedOffset: r.IssuedOffset, EndInstant: r.EndInstant, Offset: r.Offset, InputFormat: r.InputFormat, Range: r.Range, Instants: chosenOf(r.Instants), Splits: []api.Split{}}
-		for i := range r.Splits {
-			x.Splits = append(x.Splits, splitOf(&r.Splits[i]))
-		}
-		for _, n := range r.Notes {
-			x.Findings = append(x.Findings, api.Finding{Level: "warning", Title: "Rows may be missing", Detail: n})
-		}
-		out.Rounds = append(out.Rounds, x)
-		if !req.Poll {
-			m.IssuedInstant, m.IssuedOffset, m.Total = r.EndInstant, r.Offset, len(r.Splits)
-		}
-	}
-	out.State = api.StreamState{IssuedInstant: m.IssuedInstant, IssuedOffset: m.IssuedOffset, Total: m.Total}
-	for i := range m.Remaining {
-		out.State.Remaining = append(out.State.Remaining, splitOf(&m.Remaining[i]))
-	}
-	return out, nil
-}
-
-func splitOf(s *query.Split) api.Split {
-	out := api.Split{Num: s.Num, Class: s.Class, Partition: s.Partition, FileID: s.FileID, Base: s.Base, Logs: append([]string{}, s.Logs...), Length: s.Length,
-		LatestCommit: s.LatestCommit, MergeType: s.MergeType, Iterator: s.Iterator, Why: s.Why, Task: s.Task}
-	if r := s.Range; r != nil {
-		out.Range = &api.SplitRange{Class: s.RangeClass, Start: r.Start, End: r.End}
-		for i := range r.Instants {
-			out.Range.Instants = append(out.Range.Instants, i)
-		}
-		sort.Strings(out.Range.Instants)
-		if n := len(out.Range.Instants); n > 0 {
-			out.Range.Start, out.Range.End = out.Range.Instants[0], out.Range.Instants[n-1]
-		}
-	}
-	return out
-}
-
-// splitFrom is a split of a saved state.
-func splitFrom(s api.Split) query.Split {
-	out := query.Split{Num: s.Num, Class: s.Class, Partition: s.Partition, FileID: s.FileID, Base: s.Base, Logs: s.Logs, Length: s.Length,
-		LatestCommit: s.LatestCommit, MergeType: s.MergeType, Iterator: s.Iterator, Why: s.Why, Task: s.Task}
-	if r := s.Range; r != nil {
-		out.RangeClass = r.Class
-		out.Range = &logscan.InstantRange{Kind: logscan.ClosedClosed, Start: r.Start, End: r.End}
-		switch {
-		case r.Class == "OpenCloseRange":
-			out.Range.Kind = logscan.OpenClosed
-		case len(r.Instants) > 0:
-			out.Range = &logscan.InstantRange{Kind: logscan.ExactMatch, Instants: map[string]bool{}}
-			for _, i := range r.Instants {
-				out.Range.Instants[i] = true
-			}
 		}
 	}
 	return out

@@ -13,6 +13,7 @@ import (
 	"hudiscope/core/column"
 	"hudiscope/core/groupreader"
 	"hudiscope/core/query"
+	"hudiscope/core/release"
 )
 
 // Limits of one page of rows.
@@ -42,14 +43,20 @@ func (s *Service) Rows(ctx context.Context, req api.RowsRequest) (*api.Rows, err
 	if h.fault != nil {
 		return nil, h.fault
 	}
-	q, err := query.Parse(req.Options)
-	if err != nil {
+	// What can't be understood is said before anything is planned.
+	if _, err := query.Parse(req.Options); err != nil {
 		return nil, err
 	}
-	q.Read.Partitions, q.Read.FileID = req.Partitions, req.FileID
 	c := h.cursor(cursorKey(req), req.Text, s.opts)
 	return c.page(ctx, h, func(ctx context.Context, progress func(dirs int)) (*query.Plan, error) {
-		return query.Prepare(ctx, h.table, q, progress)
+		p, err := s.prepare(ctx, h, readRequest{req.Options, req.Partitions, req.FileID, req.Condition}, false, progress)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range p.findings {
+			p.Remarks = append(p.Remarks, f.Title+". "+f.Detail)
+		}
+		return p.Plan, nil
 	}, req.Offset, req.Limit)
 }
 
@@ -63,7 +70,7 @@ func cursorKey(req api.RowsRequest) string {
 	for _, k := range keys {
 		fmt.Fprintf(&b, "%q=%q ", k, req.Options[k])
 	}
-	fmt.Fprintf(&b, "%q %q %v", req.Partitions, req.FileID, req.Text)
+	fmt.Fprintf(&b, "%q %q %q %q %v", req.Partitions, req.FileID, strings.TrimSpace(req.Where), req.Columns, req.Text)
 	return b.String()
 }
 
@@ -108,6 +115,8 @@ type cursor struct {
 	slices []api.RowSlice
 	// notes is what a user must know about the rows read so far.
 	notes []api.Finding
+	// failed are the kinds of failures of releases among them.
+	failed map[release.FailureID]bool
 	// chunks are rendered rows by chunk number; recent lists them, least recently used first.
 	chunks map[int64][][]json.RawMessage
 	recent []int64
@@ -137,6 +146,7 @@ func (c *cursor) reset() {
 	}
 	c.plan, c.cancel, c.next, c.stopIt, c.pos, c.done = nil, nil, nil, nil, 0, false
 	c.slices, c.notes, c.chunks, c.recent, c.bytes = nil, nil, nil, nil, 0
+	c.failed = map[release.FailureID]bool{}
 }
 
 func (c *cursor) page(ctx context.Context, h *handle, prepare preparer, offset int64, limit int) (*api.Rows, error) {
@@ -169,10 +179,10 @@ func (c *cursor) page(ctx context.Context, h *handle, prepare preparer, offset i
 		c.use(i / chunkRows)
 		out.Rows = append(out.Rows, chunk[i%chunkRows])
 	}
-	out.Columns = columnsOf(c.plan.Type, c.plan.Wanted)
+	out.Columns = shownColumns(c.plan)
 	out.Total, out.TotalKnown, out.Slices = c.pos, c.done, append([]api.RowSlice(nil), c.slices...)
 	out.AsOf = c.plan.AsOf
-	out.Findings = c.findings()
+	out.Findings = append(append([]api.Finding(nil), c.notes...), findingsOf(c.plan, &h.table.Rules)...)
 	return out, nil
 }
 
@@ -203,7 +213,7 @@ func (c *cursor) restart(h *handle) {
 
 // stream reads the plan's slices and renders their rows.
 func (c *cursor) stream(ctx context.Context, h *handle) iter.Seq2[rendered, error] {
-	plan := c.plan
+	plan, shown := c.plan, c.plan.Shown()
 	return func(yield func(rendered, error) bool) {
 		for i := range plan.Parts {
 			sl := &plan.Parts[i].Slice
@@ -214,29 +224,44 @@ func (c *cursor) stream(ctx context.Context, h *handle) iter.Seq2[rendered, erro
 					yield(rendered{}, err)
 					return
 				}
-				cells := make([]json.RawMessage, 0, len(row.Batch.Columns))
-				var buf, cell []byte
-				for _, v := range row.Batch.Columns {
-					if v == nil {
-						continue
-					}
-					start := len(buf)
-					if c.text && !v.IsNull(row.Index) {
-						cell = query.AppendCell(cell[:0], v, row.Index)
-						buf = column.AppendText(buf, cell)
-					} else {
-						buf = v.AppendJSON(buf, row.Index)
-					}
-					cells = append(cells, buf[start:len(buf):len(buf)])
-				}
-				if !yield(rendered{cells, first}, nil) {
+				if !yield(rendered{cellsOf(row, c.text, shown), first}, nil) {
 					return
 				}
 				first = nil
 			}
-			c.note(sl, &stats)
+			c.note(sl, &stats, &h.table.Rules)
 		}
 	}
+}
+
+// cellsOf renders columns of a row as JSON, by their positions, nil for all that were read; text renders them as
+// show() does.
+func cellsOf(row query.Row, text bool, shown []int) []json.RawMessage {
+	if shown == nil {
+		for i, v := range row.Batch.Columns {
+			if v != nil {
+				shown = append(shown, i)
+			}
+		}
+	}
+	cells := make([]json.RawMessage, 0, len(shown))
+	var buf, cell []byte
+	for _, i := range shown {
+		v := row.Batch.Columns[i]
+		if v == nil {
+			cells = append(cells, json.RawMessage("null"))
+			continue
+		}
+		start := len(buf)
+		if text && !v.IsNull(row.Index) {
+			cell = query.AppendCell(cell[:0], v, row.Index)
+			buf = column.AppendText(buf, cell)
+		} else {
+			buf = v.AppendJSON(buf, row.Index)
+		}
+		cells = append(cells, buf[start:len(buf):len(buf)])
+	}
+	return cells
 }
 
 // advance pulls rows until the position reaches to, or the rows end.
@@ -314,11 +339,17 @@ func (c *cursor) have(offset int64, limit int) bool {
 }
 
 // note keeps what reading a slice found out.
-func (c *cursor) note(s *groupreader.Slice, st *groupreader.Stats) {
+func (c *cursor) note(s *groupreader.Slice, st *groupreader.Stats, rules *release.Rules) {
 	where := fmt.Sprintf("partition %q, file group %s", s.Partition, s.FileID)
 	if st.Scan != nil && st.Scan.Counters.CorruptBlocks > 0 {
 		c.notes = append(c.notes, api.Finding{Level: "warning", Title: "Corrupt log blocks were left out",
 			Detail: fmt.Sprintf("%s: %d corrupt blocks. As in Hudi, what they held is not in these rows: values may be older than what was written.", where, st.Scan.Counters.CorruptBlocks)})
+	}
+	for _, id := range c.plan.Met(st) {
+		if !c.failed[id] {
+			c.failed[id] = true
+			c.notes = append(c.notes, failure(rules, id, "First met in "+where))
+		}
 	}
 	for _, n := range st.Notes {
 		c.notes = append(c.notes, api.Finding{Level: "warning", Title: "Read where Hudi would fail or guess", Detail: where + ": " + n})
@@ -329,13 +360,16 @@ func (c *cursor) note(s *groupreader.Slice, st *groupreader.Stats) {
 	}
 }
 
-func (c *cursor) findings() []api.Finding {
-	out := append([]api.Finding(nil), c.notes...)
-	for _, n := range c.plan.Remarks {
-		out = append(out, api.Finding{Level: "warning", Title: "How these rows are read", Detail: n})
+// failure tells that releases fail on a read: a warning where the one that was asked for does.
+func failure(rules *release.Rules, id release.FailureID, detail string) api.Finding {
+	f, _ := release.FailureOf(id)
+	out := api.Finding{Level: "note", Title: f.Releases() + " can't do this read"}
+	if rules.Fails(id) {
+		out.Level, out.Title = "warning", rules.Name()+" can't do this read"
 	}
-	for _, n := range c.plan.Notes {
-		out = append(out, api.Finding{Level: "warning", Title: "Rows may be missing", Detail: n})
+	out.Detail = f.Reads + " " + f.Why + " " + f.Here
+	if detail != "" {
+		out.Detail += " " + sentence(detail)
 	}
 	return out
 }

@@ -119,6 +119,8 @@ func (s *Service) Do(ctx context.Context, op api.Op, args []byte, progress func(
 		return call(ctx, args, s.Stream)
 	case api.OpSplits:
 		return call(ctx, args, s.Splits)
+	case api.OpOperator:
+		return call(ctx, args, s.Operator)
 	case api.OpSchema:
 		return call(ctx, args, s.Schema)
 	case api.OpConfig:
@@ -137,6 +139,10 @@ func (s *Service) Do(ctx context.Context, op api.Op, args []byte, progress func(
 		return call(ctx, args, s.History)
 	case api.OpScan:
 		return call(ctx, args, s.Scan)
+	case api.OpExport:
+		return call(ctx, args, s.Export)
+	case api.OpHandoff:
+		return call(ctx, args, s.Handoff)
 	case api.OpClose:
 		return call(ctx, args, s.Close)
 	}

@@ -23,19 +23,12 @@ func (s *Service) Timeline(ctx context.Context, req api.TimelineRequest) (*api.T
 	if err != nil {
 		return nil, err
 	}
-	a := &api.Timeline{Layout: tl.Layout, Active: []api.Instant{}, Ignored: tl.Ignored}
+	a := &api.Timeline{Layout: tl.Layout}
 	if err := page(a, tl, req.TimelinePage); err != nil {
 		return nil, err
 	}
-	for _, f := range tl.Findings {
-		if len(a.Finding) == maxFindings {
-			a.Finding = append(a.Finding, api.Finding{Level: "note", Title: "More findings", Detail: fmt.Sprintf("%d findings about instants are left out here.", len(tl.Findings)-maxFindings)})
-			break
-		}
-		a.Finding = append(a.Finding, api.Finding(f))
-	}
-	if tl.Note != "" {
-		a.Finding = append(a.Finding, api.Finding{Level: "warning", Title: "Instants may be missing", Detail: tl.Note})
+	if !req.Bare {
+		a.Finding = findings(tl)
 	}
 	if req.Archived {
 		h.progress(ctx, api.Progress{Phase: "Reading the archived timeline"})
@@ -53,6 +46,22 @@ func (s *Service) Timeline(ctx context.Context, req api.TimelineRequest) (*api.T
 		}
 	}
 	return a, nil
+}
+
+// findings are those about the active timeline.
+func findings(tl *timeline.Timeline) []api.Finding {
+	var out []api.Finding
+	for _, f := range tl.Findings {
+		if len(out) == maxFindings {
+			out = append(out, api.Finding{Level: "note", Title: "More findings", Detail: fmt.Sprintf("%d findings about instants are left out here.", len(tl.Findings)-maxFindings)})
+			break
+		}
+		out = append(out, api.Finding(f))
+	}
+	if tl.Note != "" {
+		out = append(out, api.Finding{Level: "warning", Title: "Instants may be missing", Detail: tl.Note})
+	}
+	return out
 }
 
 func instantOf(i *timeline.Instant) api.Instant {

@@ -31,6 +31,15 @@ type Listing struct {
 	// Complete is false when partitions or files may be missing; Notes say why.
 	Complete bool
 	Notes    []string
+	// Unmarked are directories without a marker that hold files with the names of data files. NoMarker
+	// has those of Files that were among them: partitions by a commit, which is the value.
+	Unmarked map[string][]storage.Entry
+	NoMarker map[string]string
+	// DotsHidden is true when it is not complete for one reason alone: the storage lists no names that
+	// begin with a dot.
+	DotsHidden bool
+	// From says where names that the storage does not list were taken from; "" when it lists all.
+	From string
 }
 
 // Partitions are the partition paths, sorted; "" is the table itself.
@@ -60,7 +69,12 @@ type ListOptions struct {
 // partitions' files.
 func Discover(ctx context.Context, src storage.Source, cfg *config.Config, opt ListOptions) (*Listing, error) {
 	w := newWalk(src, opt)
+	w.out.Unmarked = map[string][]storage.Entry{}
+	exts := cfg.BaseExtensions()
 	err := w.run(ctx, []string{join(cfg.Root, opt.Prefix)}, func(dir string, l storage.Listing) (descend []string) {
+		if l.DotsHidden {
+			return nil // nor are the markers of partitions: the walk would find none
+		}
 		marked := false
 		var below []string
 		for _, e := range l.Entries {
@@ -76,6 +90,8 @@ func Discover(ctx context.Context, src storage.Source, cfg *config.Config, opt L
 			if dir != cfg.Root {
 				return nil
 			}
+		} else if dataFiles(l.Entries, exts) {
+			w.out.Unmarked[relative(cfg.Root, dir)] = filesOf(l)
 		}
 		return below
 	})
@@ -125,21 +141,23 @@ func newWalk(src storage.Source, opt ListOptions) *walk {
 	return &walk{src: src, opt: opt, out: &Listing{Files: map[string][]storage.Entry{}, Complete: true}}
 }
 
-func (w *walk) keep(partition string, l storage.Listing) {
+func (w *walk) keep(partition string, l storage.Listing) { w.out.Files[partition] = filesOf(l) }
+
+func filesOf(l storage.Listing) []storage.Entry {
 	var files []storage.Entry
 	for _, e := range l.Entries {
 		if !e.Dir {
 			files = append(files, e)
 		}
 	}
-	w.out.Files[partition] = files
+	return files
 }
 
 // maxNotes bounds how many incomplete directories are named.
 const maxNotes = 10
 
 func (w *walk) incomplete(note string) {
-	w.out.Complete = false
+	w.out.Complete, w.out.DotsHidden = false, false
 	switch {
 	case len(w.out.Notes) < maxNotes:
 		w.out.Notes = append(w.out.Notes, note)
@@ -183,7 +201,12 @@ func (w *walk) run(ctx context.Context, dirs []string, visit func(dir string, l 
 			busy--
 			switch {
 			case err == nil:
-				if !l.Complete {
+				if l.DotsHidden {
+					if w.out.Complete {
+						w.incomplete(l.Note)
+						w.out.DotsHidden = true
+					}
+				} else if !l.Complete {
 					note := "The listing of " + name(it.dir) + " is not complete"
 					if l.Note != "" {
 						note += ": " + l.Note

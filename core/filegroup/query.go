@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"hudiscope/core/logfile"
+	"hudiscope/core/timeline"
 )
 
 // Partition returns a partition by its path, nil when the view has none.
@@ -13,12 +14,29 @@ func (v *View) Partition(path string) *Partition { return v.byPartition[path] }
 func (v *View) Group(partition, fileID string) *Group { return v.groups[GroupID{partition, fileID}] }
 
 // Committed reports whether the slice of a base instant is seen: the visible timeline has
-// the instant, or begins later.
+// the instant, or begins later and the instant is not a pending one.
 func (v *View) Committed(key string) bool {
 	if v.Visible.Empty() || key > v.last {
 		return false
 	}
-	return v.Visible.Contains(key) || v.first != "" && key < v.first
+	return v.Visible.Contains(key) || v.first != "" && key < v.first && !v.pendingWrite(key)
+}
+
+// pendingWrite reports whether an instant is on the timeline as a write or a clustering that is not
+// completed, and in no other state. When it is the oldest that is left, its time alone would make it
+// archived and completed. The slice of a pending compaction is seen by its logs.
+func (v *View) pendingWrite(instant string) bool {
+	pending := false
+	for _, i := range v.Timeline.Find(instant) {
+		switch i.Action {
+		case timeline.Commit, timeline.DeltaCommit, timeline.ReplaceCommit, timeline.Clustering:
+			if i.IsCompleted() {
+				return false
+			}
+			pending = true
+		}
+	}
+	return pending
 }
 
 // completed reports whether what an instant wrote counts: it is completed, or older than
@@ -294,7 +312,7 @@ func (v *View) instantState(instant string) (FileState, string) {
 		if v.completed(instant) {
 			return FileCommitted, ""
 		}
-	} else if v.done.Contains(instant) || v.doneFirst != "" && instant < v.doneFirst {
+	} else if v.done.Contains(instant) || v.doneFirst != "" && instant < v.doneFirst && !v.pendingWrite(instant) {
 		return FileCommitted, ""
 	}
 	for _, i := range v.Timeline.Find(instant) {

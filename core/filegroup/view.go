@@ -35,8 +35,8 @@ import (
 
 // Options for Build and Load.
 type Options struct {
-	// Release is the Hudi release whose rules apply; "" is today's. The releases agree on
-	// file slices; it is kept with the view for the readers above it.
+	// Release is the Hudi release whose rules apply; "" is the right answer. The releases agree on file
+	// slices, and all of them read what retried tasks left, which is left out when none is asked for.
 	Release string
 	// List bounds the listing that Load makes.
 	List ListOptions
@@ -48,6 +48,9 @@ type Options struct {
 	// that began before the modification time of its instant's file, not to the slice its name
 	// tells. On a copied table, which has lost those times, that is wrong.
 	ByModTime bool
+	// Metadata lists partitions by the metadata table, nil when there is none to be trusted. It is
+	// asked when the storage does not list names that begin with a dot.
+	Metadata func(ctx context.Context, partitions []string) (*Listing, error)
 	// Bootstrap returns the source file of a skeleton base file of a bootstrapped table,
 	// "" when there is none; nil when the bootstrap index is not read.
 	Bootstrap func(partition, fileID string) string
@@ -162,6 +165,8 @@ type View struct {
 	Findings   []timeline.Finding
 	// Complete is false when the listing was not complete.
 	Complete bool
+	// NoMarker has the partitions without a marker, with a commit that wrote there.
+	NoMarker map[string]string
 
 	first, last string // of Visible
 	groups      map[GroupID]*Group
@@ -185,6 +190,16 @@ func Load(ctx context.Context, src storage.Source, cfg *config.Config, tl *timel
 	if err != nil {
 		return nil, err
 	}
+	if l.DotsHidden {
+		if err := unlisted(ctx, src, cfg, tl, partitions, l, opt); err != nil {
+			return nil, err
+		}
+	}
+	if opt.Release == "" && len(l.Unmarked) > 0 {
+		if err := confirm(ctx, tl, l); err != nil {
+			return nil, err
+		}
+	}
 	return Build(ctx, cfg, tl, l, opt)
 }
 
@@ -199,6 +214,10 @@ func Build(ctx context.Context, cfg *config.Config, tl *timeline.Timeline, l *Li
 	for _, n := range l.Notes {
 		v.finding("warning", "Files may be missing", n, "")
 	}
+	v.noMarkers(l)
+	if l.From != "" {
+		v.finding("note", "Log files are not listed", "The storage does not list names that begin with a dot. The log files were taken from the "+l.From+" in place of the listing; files that no completed instant names are not shown.", "")
+	}
 	if err := v.plans(ctx); err != nil {
 		return nil, err
 	}
@@ -208,6 +227,11 @@ func Build(ctx context.Context, cfg *config.Config, tl *timeline.Timeline, l *Li
 	}
 	if err := v.archived(ctx, cfg, files, opt.ReadRows); err != nil {
 		return nil, err
+	}
+	if opt.Release == "" {
+		if err := v.attempts(ctx, files); err != nil {
+			return nil, err
+		}
 	}
 	v.done = v.Timeline.Write().Completed()
 	v.doneFirst = v.done.FirstNonSavepoint()
@@ -316,7 +340,7 @@ func (v *View) sort(cfg *config.Config, partition string, entries []storage.Entr
 		}
 		external := strings.HasSuffix(e.Name, externalSuffix)
 		switch n, ok := ParseBaseName(e.Name); {
-		case (isBase || external) && ok && !strings.HasPrefix(e.Name, "."):
+		case (external || isBase && slices.Contains(exts, n.Ext)) && ok && !strings.HasPrefix(e.Name, "."):
 			if n.External {
 				// The name is that of the metadata; the file itself lies under its own.
 				full = join(stripLevels(join(cfg.Root, partition), n.Prefix), n.FileID)
@@ -400,7 +424,7 @@ func (v *View) build(f *partitionFiles, opt Options) {
 			s := g.slice(b.Instant)
 			if s.Base != nil {
 				// Two attempts of one task that the writer did not clean up: as in Hudi the last one counts.
-				p.Other = append(p.Other, OtherFile{Name: s.Base.Name, Path: s.Base.Path, Size: s.Base.Size, Why: "another base file of the same slice, " + b.Name + ", counts: a failed task attempt left this one"})
+				p.Other = append(p.Other, OtherFile{Name: s.Base.Name, Path: s.Base.Path, Size: s.Base.Size, Why: OtherBase + b.Name + ", counts: a failed task attempt left this one"})
 			}
 			base := b
 			if opt.Bootstrap != nil && b.Instant == "00000000000001" {

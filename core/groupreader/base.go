@@ -7,6 +7,7 @@ import (
 	"hudiscope/core/basefile"
 	"hudiscope/core/column"
 	"hudiscope/core/evolve"
+	"hudiscope/core/predicate"
 	"hudiscope/core/schema"
 	"hudiscope/core/storage"
 )
@@ -74,21 +75,67 @@ func (r *reader) mapping(instant string) (*evolve.Mapping, error) {
 	return r.o.Evolve(r.ctx, instant)
 }
 
-// baseBatches reads the base file's batches, with the names of the reader's columns.
-func (r *reader) baseBatches(f BaseFile, want func(field string) bool) iter.Seq2[*column.Batch, error] {
-	return func(yield func(*column.Batch, error) bool) {
+// numbered is a batch of the base file; first is the row number of its first row.
+type numbered struct {
+	*column.Batch
+	first int64
+}
+
+// baseBatches reads the base file's batches, with the names of the reader's columns. Row groups in which no row
+// can meet Options.Where are passed over.
+func (r *reader) baseBatches(f BaseFile, want func(field string) bool) iter.Seq2[numbered, error] {
+	return func(yield func(numbered, error) bool) {
 		m, err := r.mapping(r.s.BaseInstant)
 		if err != nil {
-			yield(nil, err)
+			yield(numbered{}, err)
 			return
 		}
-		for b, err := range f.Batches(r.ctx, m.Want(want)) {
-			if err == nil {
-				b = m.Batch(b)
+		if p, ok := f.(parquetFile); ok && m == nil && r.o.Where != nil && len(r.s.Logs) == 0 {
+			r.stats.RowGroups += p.RowGroups()
+			for b, err := range p.PartsOf(r.ctx, want, func(g int) bool { return r.mayMatch(p, g) }) {
+				if err == nil {
+					b.Batch = r.units(b.Batch)
+				}
+				if !yield(numbered{b.Batch, b.First}, err) {
+					return
+				}
 			}
-			if !yield(b, err) {
+			return
+		}
+		first := int64(0)
+		for b, err := range f.Batches(r.ctx, m.Want(want)) {
+			if err != nil {
+				yield(numbered{}, err)
 				return
 			}
+			b = r.units(m.Batch(b))
+			if !yield(numbered{b, first}, nil) {
+				return
+			}
+			first += int64(b.Len)
 		}
 	}
+}
+
+// mayMatch reports whether rows of a row group may meet the condition, by the footer's statistics.
+func (r *reader) mayMatch(f parquetFile, g int) bool {
+	if r.o.Where.MayMatch(func(name string) (out predicate.Range) {
+		b := f.Bounds(g, name)
+		i := r.o.Reader.FieldIndex(name)
+		// Values that are converted may be ordered otherwise.
+		if b.Type == nil || i < 0 || !sameOrder(b.Type, r.o.Reader.Fields[i].Type) {
+			return out
+		}
+		return predicate.Range{Low: b.Low, High: b.High, Null: b.Null}
+	}) {
+		return true
+	}
+	r.stats.RowGroupsSkipped++
+	return false
+}
+
+// sameOrder reports whether values of one type are those of another, but for the size of whole numbers.
+func sameOrder(a, b *schema.Type) bool {
+	whole := func(t *schema.Type) bool { return t.Kind == schema.Int || t.Kind == schema.Long }
+	return a.Logical == b.Logical && a.Scale == b.Scale && (a.Kind == b.Kind || whole(a) && whole(b) && a.Logical == schema.None)
 }

@@ -29,6 +29,9 @@ func (u *Unsupported) Error() string {
 	if u.File == "" {
 		return u.What
 	}
+	if u.Offset < 0 {
+		return u.File + ": " + u.What
+	}
 	return fmt.Sprintf("%s at byte %d: %s", u.File, u.Offset, u.What)
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hudiscope/core/column"
+	"hudiscope/core/corrupt"
 	"hudiscope/core/merge"
 	"hudiscope/core/schema"
 )
@@ -37,14 +38,14 @@ func newKeyer(b *column.Batch, o *Options, file string) (*keyer, error) {
 	if len(o.KeyFields) == 0 {
 		c := b.Column(schema.RecordKeyField)
 		if c == nil || c.Type.Kind != schema.String {
-			return nil, fmt.Errorf("%s: there is no text column %s to merge by", file, schema.RecordKeyField)
+			return nil, keyless(file, "a text column "+schema.RecordKeyField+" to merge by", "none")
 		}
 		k.keys, k.meta = []*column.Vector{c}, true
 	} else {
 		for _, f := range o.KeyFields {
 			c := resolve(b, f)
 			if c == nil {
-				return nil, fmt.Errorf("%s: the record key field %s is not in the data", file, f)
+				return nil, keyless(file, "the record key field "+f, "data without it")
 			}
 			k.keys = append(k.keys, c[len(c)-1])
 			k.names = append(k.names, f)
@@ -54,6 +55,11 @@ func newKeyer(b *column.Batch, o *Options, file string) (*keyer, error) {
 		k.order = append(k.order, resolve(b, f))
 	}
 	return k, nil
+}
+
+// keyless says that records have no key to be merged by.
+func keyless(file, want, got string) error {
+	return &corrupt.Error{File: file, Offset: corrupt.Unknown, Part: "record key", Want: want, Got: got, Try: "The file is damaged, or the table's record key fields in hoodie.properties are not those it was written with."}
 }
 
 // resolve finds a (dotted) field; nil when it is not there.
@@ -84,7 +90,7 @@ func (k *keyer) key(i int) ([]byte, error) {
 	if k.meta {
 		c := k.keys[0]
 		if c.IsNull(i) {
-			return nil, fmt.Errorf("%s: row %d has no record key", k.file, i)
+			return nil, keyless(k.file, "a record key in every row", fmt.Sprintf("none in row %d", i))
 		}
 		return c.BytesAt(i), nil
 	}
@@ -98,7 +104,7 @@ func (k *keyer) key(i int) ([]byte, error) {
 		}
 		switch {
 		case c.IsNull(i) && len(k.keys) == 1:
-			return nil, fmt.Errorf("%s: row %d has a null in its record key field %s", k.file, i, k.names[n])
+			return nil, keyless(k.file, "a record key in every row", fmt.Sprintf("a null in the field %s of row %d", k.names[n], i))
 		case c.IsNull(i):
 			k.buf = append(k.buf, "__null__"...)
 		default:

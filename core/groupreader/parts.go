@@ -12,6 +12,7 @@ import (
 	"hudiscope/core/corrupt"
 	"hudiscope/core/logfile"
 	"hudiscope/core/merge"
+	"hudiscope/core/release"
 	"hudiscope/core/schema"
 	"hudiscope/core/storage"
 )
@@ -63,8 +64,8 @@ func (r *reader) parts(f *logfile.Reader, b *logfile.Block) iter.Seq2[part, erro
 func (r *reader) partBytes() int64 { return min(max(r.budget()/8, minPart), maxPart) }
 
 func (r *reader) rawParts(f *logfile.Reader, b *logfile.Block, want func(field string) bool) iter.Seq2[*column.Batch, error] {
-	if b.Type == logfile.HFileDataBlock && r.o.Release.HFileBlocksFail {
-		r.stats.note("%s can't read data blocks in HFile format, though it writes them: it fails on this table. They are read here.", r.o.Release.Name())
+	if b.Type == logfile.HFileDataBlock {
+		r.stats.met(release.HFileBlocks)
 	}
 	if b.Damage == nil && r.budget() > 0 && b.ContentSize > r.partBytes() {
 		switch b.Type {

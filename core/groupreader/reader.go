@@ -24,6 +24,7 @@ import (
 	"hudiscope/core/logfile"
 	"hudiscope/core/logscan"
 	"hudiscope/core/merge"
+	"hudiscope/core/predicate"
 	"hudiscope/core/release"
 	"hudiscope/core/schema"
 	"hudiscope/core/spill"
@@ -54,6 +55,9 @@ type Options struct {
 	// Reader is the type of the rows; Want chooses columns (nil = all).
 	Reader *schema.Type
 	Want   func(field string) bool
+	// Where is a condition bound to Reader, nil for none. Row groups of Parquet base files without logs in which no
+	// row can meet it are not read; rows that do not meet it may come all the same.
+	Where *predicate.Bound
 	// KeyFields build the record key when the table has no meta fields; empty = _hoodie_record_key.
 	KeyFields []string
 	// Ordering are the ordering fields; Rules how versions are merged.
@@ -131,6 +135,9 @@ type Stats struct {
 	MixedOrdering int
 	// BaseRows, Deleted and Updated count base rows, and those that the logs removed and replaced.
 	BaseRows, Deleted, Updated int64
+	// RowGroups counts the row groups that were held against Options.Where, RowGroupsSkipped those among them that
+	// were not read; both are 0 where there was nothing to decide.
+	RowGroups, RowGroupsSkipped int
 	// LogRecords counts the data and delete records merged.
 	LogRecords int64
 	// SpilledBytes is how much was written to Options.Spill, more than once where it was divided again.
@@ -140,6 +147,16 @@ type Stats struct {
 	PositionsOff string
 	// Notes are remarks on the rows, in sentences: where they are not what the release itself would show.
 	Notes []string
+	// Failures are what was met that some releases fail on, Partials is true when blocks of partial updates
+	// were.
+	Failures []release.FailureID
+	Partials bool
+}
+
+func (s *Stats) met(id release.FailureID) {
+	if !slices.Contains(s.Failures, id) {
+		s.Failures = append(s.Failures, id)
+	}
 }
 
 func (s *Stats) note(format string, args ...any) {
@@ -511,7 +528,7 @@ func (r *reader) data(f *logfile.Reader, b *logfile.Block, n int, at []uint64) e
 			return err
 		}
 		if p.has != nil && !r.partials {
-			r.partials = true
+			r.partials, r.stats.Partials = true, true
 			if err := r.join.partialUpdates(); err != nil {
 				return &Unsupported{File: f.Path(), Offset: b.Start, What: err.Error(), Try: "The block itself can be shown; a merge fallback (" + FallbackOption + ") shows the rows by another rule."}
 			}
@@ -657,9 +674,8 @@ func (r *reader) putAt(pos uint64, key []byte, rec *merge.Record, always bool) {
 
 // mixed notes a merge of ordering values that do not compare.
 func (r *reader) mixed(d *merge.Decision) {
-	if r.o.Rules.DefaultDeleteFails && d.Older.Delete && d.Older.Ord.IsDefault() {
-		r.stats.note("%s fails on this table: it compares the ordering value of a delete (%s %s) with that of a later record (a %s), and their classes differ. Here they are merged as later releases do.",
-			r.o.Release.Name(), d.Older.Ord.Class, &d.Older.Ord, d.Newer.Ord.Class)
+	if d.Older.Delete && d.Older.Ord.IsDefault() {
+		r.stats.met(release.DefaultDelete)
 		return
 	}
 	r.stats.MixedOrdering++
@@ -672,12 +688,12 @@ func (r *reader) base(yield func(Row, error) bool) (more bool, err error) {
 	}
 	defer f.Close()
 	merges := r.merges && !r.o.SkipMerge && !r.join.empty()
-	first := int64(0)
 	for raw, err := range r.baseBatches(f, r.need) {
 		if err != nil {
 			return false, err
 		}
-		batch, err := r.convert(raw, r.s.Base, -1, nil)
+		first := raw.first
+		batch, err := r.convert(raw.Batch, r.s.Base, -1, nil)
 		if err != nil {
 			return false, err
 		}
@@ -707,7 +723,6 @@ func (r *reader) base(yield func(Row, error) bool) (more bool, err error) {
 				return false, nil
 			}
 		}
-		first += int64(batch.Len)
 		r.progress("records", int64(batch.Len))
 	}
 	return true, nil
@@ -755,13 +770,11 @@ func (r *reader) convert(raw *column.Batch, file string, offset int64, has *merg
 		// What a partial update does not have is no error, whatever the schema says.
 		need = func(field string) bool { return r.need(field) && has.Has[r.o.Reader.FieldIndex(field)] }
 	}
+	r.belongs(raw, file)
 	out, err := column.ConvertBatch(raw, r.o.Reader, need)
 	if err != nil {
-		where := file
-		if offset >= 0 {
-			where = fmt.Sprintf("%s, block at byte %d", file, offset)
-		}
-		return nil, fmt.Errorf("%s: the data does not fit the table schema: %w", where, err)
+		return nil, &Unsupported{File: file, Offset: offset, What: "the data does not fit the table schema: " + err.Error(),
+			Try: "The schema comes from the newest completed commit; see whether an instant is missing or the file is another table's."}
 	}
 	if has != nil {
 		for i := range out.Columns {

@@ -232,12 +232,22 @@ func cutFiles(in *Input) ([]api.HealthFinding, string) {
 	l := in.books()
 	cut := newFinding("error", "Files are shorter than when they were written")
 	cut.Hudi = "A query fails on a cut base file. A cut log file is read up to the damage: rows keep older values, without an error."
+	long := newFinding("note", "Files are longer than their commits tell")
+	long.Hudi = "A base file is written once: a longer one is another file. To a log file of a table below version 8 a rollback or a write that did not complete may have appended blocks, which count or not by their instants."
 	unknown := 0
 	look := func(partition, fileID, name string, size int64) {
 		w := l.wrote[file{partition, name}]
 		switch {
 		case size < 0 && w.size > 0:
 			unknown++
+		case size > w.size && w.size > 0:
+			long.add(api.HealthEvidence{Text: fmt.Sprintf("%d bytes, %d that commit %s wrote", size, w.size, w.commit), Instant: w.commit, Partition: partition, FileID: fileID, File: name, Value: float64(size - w.size), Unit: "bytes"})
+			if _, log := logfile.ParseName(name); !log {
+				long.worse("error")
+			}
+			if long.Count == 1 {
+				long.Link = api.HealthLink{View: "files", Partition: partition, FileID: fileID}
+			}
 		case size >= 0 && size < w.size:
 			cut.add(api.HealthEvidence{Text: fmt.Sprintf("%d bytes of %d that commit %s wrote", size, w.size, w.commit), Instant: w.commit, Partition: partition, FileID: fileID, File: name, Value: float64(w.size - size), Unit: "bytes"})
 			if cut.Count == 1 {
@@ -258,10 +268,11 @@ func cutFiles(in *Input) ([]api.HealthFinding, string) {
 		}
 	}
 	cut.Detail = fmt.Sprintf("Fewer bytes are there than the commit tells, in %s.", plural(cut.Count, "file"))
+	long.Detail = fmt.Sprintf("More bytes are there than the commit tells, in %s.", plural(long.Count, "file"))
 	if unknown > 0 && cut.Count == 0 {
-		return nil, "The listing does not tell the sizes of files."
+		return long.list(), "The listing does not tell the sizes of files."
 	}
-	return cut.list(), ""
+	return slices.Concat(cut.list(), long.list()), ""
 }
 
 func sortedGroups(m map[filegroup.GroupID][]written) []filegroup.GroupID {
@@ -283,7 +294,7 @@ func orphanFiles(in *Input) ([]api.HealthFinding, string) {
 	unknown := newFinding("warning", "Files of instants that the timeline does not have")
 	unknown.Hudi = "Readers pass them over. They were left by writes that failed and were rolled back without them; Hudi deletes them only by its marker files, so they stay until they are deleted by hand."
 	unnamed := newFinding("warning", "Files that their completed instant does not name")
-	unnamed.Hudi = "A task that was tried twice left them. Hudi deletes such files before it commits; one that stays may be read in place of the right one, or beside it."
+	unnamed.Hudi = "A task that was tried twice left them. Hudi deletes such files before it commits; one that stays it reads in place of the right one, or beside it. Here the rows are those of the files that the instant names, as long as no release is asked for."
 	logs := newFinding("note", "Log files that no commit and no rollback names")
 	logs.Hudi = "Their blocks count or not by the instant in each block's header: blocks of failed writes are passed over."
 	pending := newFinding("note", "Files of pending instants")
@@ -312,7 +323,14 @@ func orphanFiles(in *Input) ([]api.HealthFinding, string) {
 	}
 	for _, p := range in.View.Partitions {
 		for _, o := range p.Other {
-			if strings.HasSuffix(o.Name, ".crc") || strings.HasPrefix(o.Why, "another base file") {
+			if strings.HasSuffix(o.Name, ".crc") || strings.HasPrefix(o.Why, filegroup.OtherBase) {
+				continue
+			}
+			if n, ok := logfile.ParseName(o.Name); ok {
+				// Only what a retried task left is a log file outside of every slice.
+				unnamed.add(api.HealthEvidence{Text: o.Why, Instant: n.Instant, Partition: p.Path, FileID: n.FileID, File: o.Name, Value: float64(max(o.Size, 0)), Unit: "bytes"})
+				bytes[unnamed] += max(o.Size, 0)
+				unnamed.Link = api.HealthLink{View: "files", Partition: p.Path, FileID: n.FileID}
 				continue
 			}
 			other.add(api.HealthEvidence{Text: o.Why, Partition: p.Path, File: o.Name, Value: float64(max(o.Size, 0)), Unit: "bytes"})
@@ -358,13 +376,18 @@ func duplicateBases(in *Input) ([]api.HealthFinding, string) {
 	l := in.books()
 	for _, p := range in.View.Partitions {
 		for _, o := range p.Other {
-			if !strings.HasPrefix(o.Why, "another base file") {
+			if !strings.HasPrefix(o.Why, filegroup.OtherBase) {
 				continue
 			}
 			n, _ := filegroup.ParseBaseName(o.Name)
 			text := o.Why
-			if l.mentioned[file{p.Path, o.Name}] {
+			counts, _, _ := strings.Cut(strings.TrimPrefix(o.Why, filegroup.OtherBase), ",")
+			switch {
+			case l.mentioned[file{p.Path, o.Name}]:
 				text += "; the commit's metadata names this one"
+				f.worse("error")
+			case o.Name > counts:
+				text += "; Hudi takes this one"
 				f.worse("error")
 			}
 			f.add(api.HealthEvidence{Text: text, Instant: n.Instant, Partition: p.Path, FileID: n.FileID, File: o.Name, Value: float64(max(o.Size, 0)), Unit: "bytes"})
@@ -393,6 +416,9 @@ func partitionMarkers(in *Input) ([]api.HealthFinding, string) {
 func viewFindings(in *Input) ([]api.HealthFinding, string) {
 	var out []api.HealthFinding
 	for _, f := range in.View.Findings {
+		if f.Title == filegroup.NoMarkerTitle {
+			continue
+		}
 		out = append(out, api.HealthFinding{Level: f.Level, Title: f.Title, Detail: f.Detail, Count: 1, Evidence: []api.HealthEvidence{{Text: f.Detail, File: f.File}}, Link: api.HealthLink{View: "files", File: f.File}})
 	}
 	for _, f := range in.Timeline.Findings {

@@ -53,9 +53,6 @@ type Rules struct {
 	// UnavailableStays is set for releases whose PostgresDebeziumAvroPayload loses the values that it
 	// fills in.
 	UnavailableStays bool
-	// DefaultDeleteFails is set for releases that compare the default ordering value of a delete,
-	// Integer 0, with that of a later record and fail when its class is another one.
-	DefaultDeleteFails bool
 }
 
 // Check returns an error when the rules are code that is not part of Hudi, or is unknown.
@@ -277,8 +274,8 @@ func (m *Merger) eventTime(old, new *Record) Decision {
 		d := take(defaultDelete, old, new)
 		if new.Delete {
 			d.reason = defaultDeleteNow
-		} else if m.rules.DefaultDeleteFails && new.Ord.Class != Integer {
-			d.Mixed = true
+		} else {
+			d.Mixed = new.Ord.Class != Integer
 		}
 		return d
 	}

@@ -45,8 +45,8 @@ func (w Wrapper) String() string {
 	return "wrapper " + strconv.Itoa(int(w))
 }
 
-// decimalScale is the scale of DecimalWrapper.
-const decimalScale = 15
+// DecimalScale is the scale of DecimalWrapper.
+const DecimalScale = 15
 
 // Bound is a minimum or maximum as it is stored; what it means depends on the ValueType beside it,
 // or on the column's type where there is none.
@@ -84,6 +84,14 @@ func (v *ValueType) String() string {
 	return "type " + strconv.Itoa(v.Ordinal)
 }
 
+// DecimalScale is the scale of a decimal of the second encoding; ok is false for other types.
+func (v *ValueType) DecimalScale() (scale int, ok bool) {
+	if t := v.logical(BytesWrapper); t != nil && t.Logical == schema.Decimal {
+		return t.Scale, true
+	}
+	return 0, false
+}
+
 // logical is the schema type that a bound's number or bytes have, nil when it is what it looks like.
 func (v *ValueType) logical(w Wrapper) *schema.Type {
 	if v == nil {
@@ -95,7 +103,7 @@ func (v *ValueType) logical(w Wrapper) *schema.Type {
 		case TimestampMicrosWrapper:
 			return &schema.Type{Kind: schema.Long, Logical: schema.TimestampMicros}
 		case DecimalWrapper:
-			return &schema.Type{Kind: schema.Bytes, Logical: schema.Decimal, Precision: 30, Scale: decimalScale}
+			return &schema.Type{Kind: schema.Bytes, Logical: schema.Decimal, Precision: 30, Scale: DecimalScale}
 		}
 		return nil
 	}
@@ -163,7 +171,7 @@ func (b Bound) appendRaw(dst []byte) []byte {
 		return append(dst, '"')
 	case DecimalWrapper:
 		dst = append(dst, '"')
-		dst = append(dst, column.DecimalText(b.Bytes, decimalScale)...)
+		dst = append(dst, column.DecimalText(b.Bytes, DecimalScale)...)
 		return append(dst, '"')
 	}
 	return strconv.AppendInt(dst, b.Int, 10)

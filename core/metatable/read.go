@@ -203,6 +203,8 @@ func (t *Table) hashedText(ctx context.Context, partition string) (func(string) 
 // family is a run of file groups that share their keys: all of a partition, or those of one data
 // partition in a partitioned record index.
 type family struct {
+	// prefix is what stands before the number.
+	prefix string
 	// groups are indexes in the list of groups, by shard. nil when a shard is missing: then the keys
 	// may be in any.
 	byShard []int
@@ -231,7 +233,7 @@ func families(groups []*filegroup.Slice) []*family {
 		}
 		f := byPrefix[prefix]
 		if f == nil {
-			f = &family{}
+			f = &family{prefix: prefix}
 			byPrefix[prefix] = f
 			out = append(out, f)
 		}

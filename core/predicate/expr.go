@@ -33,7 +33,8 @@ type (
 		Path []string
 	}
 	// Literal is a constant. Value is nil (NULL), bool, string, *big.Rat with Text as it was
-	// written (a number), or for DATE and TIMESTAMP literals a string with Kind "date" or "timestamp".
+	// written (a number, with its suffix), []byte (X'…'), or for DATE and TIMESTAMP literals a string with
+	// Kind "date" or "timestamp".
 	Literal struct {
 		At    int
 		Kind  string // "null", "boolean", "string", "number", "date", "timestamp", "binary"
@@ -78,13 +79,15 @@ type (
 		Pattern Expr
 		Escape  rune
 	}
-	// Cast is CAST(X AS Type), written or implied.
+	// Cast is CAST(X AS Type), written or, by Bind, Implied. Type is Spark's name of the type, in small letters
+	// in bound conditions ("int", "decimal(10,2)").
 	Cast struct {
-		At   int
-		X    Expr
-		Type string
+		At      int
+		X       Expr
+		Type    string
+		Implied bool
 	}
-	// Call is a function of a small list (lower, upper, year, date_format, …).
+	// Call is a function of a small list (lower, upper, year, date_format, …; "negative" is the unary minus).
 	Call struct {
 		At   int
 		Name string // lower case

@@ -11,6 +11,7 @@ import (
 	"hudiscope/core/filegroup"
 	"hudiscope/core/groupreader"
 	"hudiscope/core/logfile"
+	"hudiscope/core/release"
 	"hudiscope/core/schema"
 	"hudiscope/core/table"
 )
@@ -112,7 +113,7 @@ func (n *incremental) changes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x := changePlanner{n: n, view: view, groups: map[groupID]*Changes{}}
+	x := changePlanner{t: n.t, mode: n.t.Config.CDC(), view: view, groups: map[groupID]*Changes{}}
 	for i := range n.commits {
 		c := &n.commits[i]
 		if !yieldsChanges(c.Operation) {
@@ -130,25 +131,31 @@ func (n *incremental) changes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r := &changeReader{t: n.t, mode: n.t.Config.CDC(), schema: sc, query: n.p.Query.Read, tl: view.Timeline}
+	r := &changeReader{t: n.t, schema: sc, query: n.p.Query.Read, tl: view.Timeline}
 	for _, g := range x.sorted() {
 		if !wanted(&n.p.Query.Read, g.Partition, g.FileID) {
 			continue
 		}
 		n.p.Changes = append(n.p.Changes, *g)
+		if n.t.Config.Version < 8 && slices.ContainsFunc(g.Changes, func(c Change) bool { return c.Case == LogFile }) {
+			n.p.fail(release.OldDeltaCommits, "")
+		}
 		cases := []string{}
 		for _, c := range g.Changes {
 			if s := string(c.Case); !slices.Contains(cases, s) {
 				cases = append(cases, s)
 			}
 		}
-		n.p.Parts = append(n.p.Parts, Part{Slice: groupreader.Slice{Partition: g.Partition, FileID: g.FileID, BaseInstant: g.Changes[0].Instant}, How: "changes: " + strings.Join(cases, ", "), rows: r.rows(g)})
+		n.p.Parts = append(n.p.Parts, Part{Slice: groupreader.Slice{Partition: g.Partition, FileID: g.FileID, BaseInstant: g.Changes[0].Instant}, How: "changes: " + strings.Join(cases, ", "), rows: n.p.changed(r.rows(g))})
 	}
 	return nil
 }
 
+// changePlanner finds the changes of commits by file group.
 type changePlanner struct {
-	n      *incremental
+	t *table.Table
+	// mode is the supplemental logging mode of the table.
+	mode   string
 	view   *filegroup.View
 	groups map[groupID]*Changes
 	order  []groupID
@@ -221,7 +228,7 @@ func (x *changePlanner) commit(c *commit) error {
 // stat tells the case of one file that a commit wrote.
 func (x *changePlanner) stat(c *commit, partition string, s *commitmeta.WriteStat) (Change, error) {
 	out := Change{Instant: c.Requested}
-	root := x.n.t.Config.Root
+	root := x.t.Config.Root
 	name := path.Base(s.Path)
 	if len(s.CDCStats) > 0 {
 		out.Case, out.Why = AsIs, "The writer logged the changes."
@@ -233,13 +240,12 @@ func (x *changePlanner) stat(c *commit, partition string, s *commitmeta.WriteSta
 			n, _ := logfile.ParseName(path.Base(b))
 			return logfile.Compare(m, n)
 		})
-		mode := x.n.t.Config.CDC()
-		if mode == "DATA_BEFORE_AFTER" {
+		if x.mode == "DATA_BEFORE_AFTER" {
 			return out, nil
 		}
 		out.After = &groupreader.Slice{Partition: partition, FileID: s.FileID, BaseInstant: c.Requested, Base: path.Join(root, s.Path)}
 		out.Why = "The writer logged the changes with the rows before them; the rows after them are in the base file it wrote."
-		if mode == "OP_KEY_ONLY" {
+		if x.mode == "OP_KEY_ONLY" {
 			before, err := x.base(partition, s.FileID, s.PrevCommit)
 			if err != nil {
 				return out, err
@@ -261,7 +267,8 @@ func (x *changePlanner) stat(c *commit, partition string, s *commitmeta.WriteSta
 		before, err := x.base(partition, s.FileID, s.PrevCommit)
 		out.Case, out.Before, out.Why = BaseFileDelete, before, "The commit deleted every row of the group."
 		return out, err
-	case s.NumUpdateWrites == 0 && s.NumDeletes == 0 && s.NumWrites == s.NumInserts:
+	case s.NumUpdateWrites == 0 && s.NumWrites == s.NumInserts && (s.NumDeletes == 0 || s.PrevCommit == "" || s.PrevCommit == "null"):
+		// In a new file group there was nothing to delete: deletes were of keys that are not there.
 		out.Case, out.Files, out.Why = BaseFileInsert, []string{path.Join(root, s.Path)}, "All rows of the new base file are inserts."
 		return out, nil
 	}
@@ -283,7 +290,7 @@ func (x *changePlanner) base(partition, fileID, instant string) (*groupreader.Sl
 
 // logBefore is the slice that a log file was written to, without that log file.
 func (x *changePlanner) logBefore(c *commit, partition string, s *commitmeta.WriteStat, l logfile.Name) (*groupreader.Slice, error) {
-	dir := path.Join(x.n.t.Config.Root, partition)
+	dir := path.Join(x.t.Config.Root, partition)
 	out := &groupreader.Slice{Partition: partition, FileID: s.FileID}
 	if s.BaseFile != nil && *s.BaseFile != "" {
 		out.Base = path.Join(dir, *s.BaseFile)
@@ -325,6 +332,10 @@ func (x *changePlanner) logBefore(c *commit, partition string, s *commitmeta.Wri
 			out.Logs = append(out.Logs, file[m])
 		}
 	}
+	if out.Base == "" && len(out.Logs) == 0 && !followed(x.t) {
+		// Writers from table version 8 on name the slice only in tables that log changes.
+		return x.sliceBefore(c, partition, s), nil
+	}
 	if g := x.view.Group(partition, s.FileID); g != nil {
 		have := map[string]bool{}
 		for _, sl := range g.Slices {
@@ -342,4 +353,25 @@ func (x *changePlanner) logBefore(c *commit, partition string, s *commitmeta.Wri
 		}
 	}
 	return out, nil
+}
+
+// sliceBefore is what a group had when a commit added a log file to it, by the files that are there.
+func (x *changePlanner) sliceBefore(c *commit, partition string, s *commitmeta.WriteStat) *groupreader.Slice {
+	out := &groupreader.Slice{Partition: partition, FileID: s.FileID}
+	g := x.view.Group(partition, s.FileID)
+	if g == nil {
+		return out
+	}
+	slice := x.view.MergedSliceBeforeOrOn(g, c.Requested)
+	if slice == nil {
+		return out
+	}
+	all := table.SliceOf(slice)
+	for i, f := range all.Logs {
+		if path.Base(f) == path.Base(s.Path) {
+			all.Logs = all.Logs[:i:i]
+			return &all
+		}
+	}
+	return out
 }

@@ -1,51 +1,55 @@
 package query
 
 import (
+	"context"
 	"fmt"
-	"math/big"
+	"iter"
+	"slices"
 	"strings"
 
+	"hudiscope/core/column"
+	"hudiscope/core/groupreader"
+	"hudiscope/core/predicate"
 	"hudiscope/core/schema"
 	"hudiscope/core/table"
 )
 
-// Filter is a simple condition on a column of rows, of hoodie.datasource.read.incr.filters.
-type Filter struct {
-	Column, Op, Value string
-	Text              bool // the literal was in quotes
-}
-
-// ParseFilters parses a comma list of conditions "column op literal" (op one of = == != <> < <= > >=)
-// and "column is [not] null".
-func ParseFilters(s string) ([]Filter, error) {
-	var out []Filter
+// parseFilters parses the comma list of conditions of hoodie.datasource.read.incr.filters. Commas in texts and
+// in parentheses separate nothing.
+func parseFilters(s string) ([]predicate.Expr, error) {
+	var out []predicate.Expr
 	for _, part := range split(s) {
-		part = strings.TrimSpace(part)
-		if part == "" {
+		if strings.TrimSpace(part) == "" {
 			continue
 		}
-		f, err := parseFilter(part)
+		e, err := predicate.Parse(part)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%q: %w", strings.TrimSpace(part), err)
 		}
-		out = append(out, f)
+		out = append(out, e)
 	}
 	return out, nil
 }
 
-// split cuts at commas outside of quotes.
+// split cuts at commas outside of quotes and parentheses.
 func split(s string) []string {
 	var out []string
-	start, quote := 0, byte(0)
+	start, quote, open := 0, byte(0), 0
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
 		case quote != 0:
-			if c == quote {
+			if c == '\\' && quote != '`' {
+				i++
+			} else if c == quote {
 				quote = 0
 			}
-		case c == '\'' || c == '"':
+		case c == '\'' || c == '"' || c == '`':
 			quote = c
-		case c == ',':
+		case c == '(':
+			open++
+		case c == ')':
+			open--
+		case c == ',' && open <= 0:
 			out = append(out, s[start:i])
 			start = i + 1
 		}
@@ -53,137 +57,212 @@ func split(s string) []string {
 	return append(out, s[start:])
 }
 
-func parseFilter(s string) (Filter, error) {
-	lower := strings.ToLower(s)
-	for _, suffix := range []string{" is not null", " is null"} {
-		if strings.HasSuffix(lower, suffix) {
-			return Filter{Column: name(s[:len(s)-len(suffix)]), Op: strings.TrimSpace(suffix)}, nil
+// bindFilters binds the conditions of hoodie.datasource.read.incr.filters, all of which rows must meet.
+func bindFilters(list []predicate.Expr, t *schema.Type) (*predicate.Bound, error) {
+	var out *predicate.Bound
+	for _, e := range list {
+		b, err := predicate.Bind(e, t)
+		if err != nil {
+			return nil, &table.OptionError{Key: optFilters, Value: predicate.Format(e), Why: err.Error()}
 		}
-	}
-	i := strings.IndexAny(s, "=!<>")
-	if i <= 0 {
-		return Filter{}, fmt.Errorf("%q is no simple condition (column op literal)", s)
-	}
-	op := s[i : i+1]
-	if i+1 < len(s) && strings.IndexByte("=>", s[i+1]) >= 0 {
-		op = s[i : i+2]
-	}
-	if strings.ContainsAny(name(s[:i]), "() '\"") {
-		return Filter{}, fmt.Errorf("%q: only a column can be compared", s)
-	}
-	f := Filter{Column: name(s[:i]), Value: strings.TrimSpace(s[i+len(op):])}
-	switch op {
-	case "=", "==":
-		f.Op = "="
-	case "!=", "<>":
-		f.Op = "!="
-	case "<", "<=", ">", ">=":
-		f.Op = op
-	default:
-		return f, fmt.Errorf("%q: %s is no comparison", s, op)
-	}
-	if n := len(f.Value); n >= 2 && (f.Value[0] == '\'' || f.Value[0] == '"') && f.Value[n-1] == f.Value[0] {
-		f.Value, f.Text = f.Value[1:n-1], true
-	} else if f.Value == "" || strings.ContainsAny(f.Value, " ()'\"") {
-		return f, fmt.Errorf("%q: only a literal can be compared with", s)
-	}
-	return f, nil
-}
-
-func name(s string) string { return strings.Trim(strings.TrimSpace(s), "`") }
-
-// condition is a filter on a column of a type.
-type condition struct {
-	Filter
-	column int
-	number *big.Rat
-}
-
-// compile resolves filters against the rows' type. Only top-level columns of simple types can be compared.
-func compile(list []Filter, t *schema.Type) ([]condition, error) {
-	var out []condition
-	for _, f := range list {
-		c := condition{Filter: f, column: t.FieldIndex(f.Column)}
-		bad := func(why string) error {
-			return &table.OptionError{Key: optFilters, Value: f.Column + " " + f.Op + " " + f.Value, Why: why}
-		}
-		if c.column < 0 {
-			return nil, bad("the rows have no column " + f.Column)
-		}
-		switch typ := t.Fields[c.column].Type; {
-		case f.Op == "is null" || f.Op == "is not null":
-		case numeric(typ):
-			r, ok := new(big.Rat).SetString(f.Value)
-			if !ok {
-				return nil, bad("the column holds numbers, and this is none")
-			}
-			c.number = r
-		case typ.Kind == schema.Boolean || typ.Kind == schema.String || typ.Kind == schema.Enum || typ.Kind == schema.Int || typ.Kind == schema.Long:
-		default:
-			return nil, bad("columns of this type can't be compared")
-		}
-		out = append(out, c)
+		out = predicate.Both(out, b)
 	}
 	return out, nil
 }
 
-func numeric(t *schema.Type) bool {
-	switch t.Kind {
-	case schema.Float, schema.Double:
-		return true
-	case schema.Int, schema.Long:
-		return t.Logical == schema.None || t.Logical == schema.Decimal
-	}
-	return t.Logical == schema.Decimal
+// Restrict limits the rows to those that meet a condition, bound to the plan's Type. Rows are merged before they
+// are filtered. It is called before the first part is read.
+func (p *Plan) Restrict(where *predicate.Bound) {
+	p.where = predicate.Both(p.where, where)
+	p.choose()
 }
 
-// passes reports whether a row meets all conditions; what is null meets no comparison.
-func (p *Plan) passes(row Row) bool {
-	for i := range p.filters {
-		if !p.filters[i].holds(row) {
-			return false
+// Condition is what rows must meet, nil for nothing: that of Restrict, and those of the option
+// hoodie.datasource.read.incr.filters.
+func (p *Plan) Condition() *predicate.Bound { return p.where }
+
+// Select chooses columns and their order, by names without regard to case; none are all columns. It is called
+// before the first part is read. A name that is not there is a *predicate.Error.
+func (p *Plan) Select(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	chosen := map[string]bool{}
+	p.order = nil
+	for _, name := range names {
+		b, err := predicate.Bind(&predicate.IsNull{X: &predicate.Column{Path: []string{name}}}, p.Type)
+		if err != nil {
+			return err
 		}
+		name = b.Columns()[0]
+		if chosen[name] {
+			return &predicate.Error{Message: fmt.Sprintf("The column %s is chosen twice.", name)}
+		}
+		chosen[name] = true
+		p.order = append(p.order, p.Type.FieldIndex(name))
 	}
-	return true
+	p.Want(func(f string) bool { return chosen[f] })
+	return nil
 }
 
-func (c *condition) holds(row Row) bool {
-	v := row.Batch.Columns[c.column]
-	null := v == nil || v.IsNull(row.Index)
-	switch c.Op {
-	case "is null":
-		return null
-	case "is not null":
-		return !null
+// Want chooses the columns of the rows; nil is all. It is set before the first part is read.
+func (p *Plan) Want(want func(field string) bool) {
+	p.want = want
+	p.choose()
+}
+
+// Wanted reports whether a column is shown.
+func (p *Plan) Wanted(field string) bool { return p.want == nil || p.want(field) }
+
+// Shown are the columns of the rows, as positions in Type, in the order that was chosen.
+func (p *Plan) Shown() []int {
+	if p.order != nil {
+		return p.order
 	}
-	if null {
-		return false
-	}
-	text := string(AppendCell(nil, v, row.Index))
-	cmp := strings.Compare(text, c.Value)
-	if c.number != nil {
-		r, ok := new(big.Rat).SetString(text)
-		if !ok {
-			// NaN is larger than every number, as in Spark.
-			cmp = 1
-			if text == "-Infinity" {
-				cmp = -1
+	var out []int
+	if p.Type != nil {
+		for i := range p.Type.Fields {
+			if p.Wanted(p.Type.Fields[i].Name) {
+				out = append(out, i)
 			}
-		} else {
-			cmp = r.Cmp(c.number)
 		}
 	}
-	switch c.Op {
-	case "=":
-		return cmp == 0
-	case "!=":
-		return cmp != 0
-	case "<":
-		return cmp < 0
-	case "<=":
-		return cmp <= 0
-	case ">":
-		return cmp > 0
+	return out
+}
+
+// choose tells the reader of slices which columns it needs, and which rows.
+func (p *Plan) choose() {
+	p.hidden = nil
+	if p.where != nil && p.want != nil {
+		for _, c := range p.where.Columns() {
+			if !p.want(c) {
+				p.hidden = append(p.hidden, c)
+			}
+		}
 	}
-	return cmp >= 0
+	if p.table == nil {
+		return
+	}
+	p.table.Where = p.where
+	p.table.Want = p.want
+	if len(p.hidden) > 0 {
+		p.table.Want = func(f string) bool { return p.want(f) || slices.Contains(p.hidden, f) }
+	}
+}
+
+// reader reads the rows of a part.
+type reader = func(ctx context.Context, ro table.ReadOptions, st *groupreader.Stats) iter.Seq2[Row, error]
+
+// window is how many rows are decided at once, at most.
+const window = 1024
+
+// decided are the truth values of some rows of a batch.
+type decided struct {
+	batch *column.Batch
+	from  int
+	truth []predicate.Truth
+	size  int
+}
+
+// chooser passes rows that meet a condition.
+type chooser struct {
+	p    *Plan
+	eval *predicate.Evaluator
+	// last are the batches of the last rows, the newest first: base rows and combined ones take turns.
+	last [2]decided
+	in   *column.Batch
+	out  *column.Batch
+}
+
+// passes decides a row. Rows of one batch that follow each other are decided together.
+func (c *chooser) passes(row Row) bool {
+	d := &c.last[0]
+	if d.batch != row.Batch {
+		c.last[0], c.last[1] = c.last[1], c.last[0]
+		if d.batch != row.Batch {
+			*d = decided{batch: row.Batch, size: 1, truth: d.truth[:0]}
+		}
+	}
+	if i := row.Index - d.from; i >= 0 && i < len(d.truth) {
+		return d.truth[i] == predicate.True
+	}
+	// The more rows of a batch are asked for, the more are decided ahead.
+	to := min(row.Index+d.size, row.Batch.Len)
+	d.size = min(d.size*4, window)
+	d.from = row.Index
+	d.truth = append(d.truth[:0], c.eval.Eval(row.Batch, row.Index, max(to, row.Index+1))...)
+	return d.truth[0] == predicate.True
+}
+
+// shown is a row without the columns that only the condition reads.
+func (c *chooser) shown(row Row) Row {
+	if len(c.p.hidden) == 0 {
+		return row
+	}
+	if c.in != row.Batch || c.out.Len != row.Batch.Len {
+		out := *row.Batch
+		out.Columns = append([]*column.Vector(nil), row.Batch.Columns...)
+		for _, f := range c.p.hidden {
+			out.Columns[out.Type.FieldIndex(f)] = nil
+		}
+		c.in, c.out = row.Batch, &out
+	}
+	row.Batch = c.out
+	return row
+}
+
+// filtered passes the rows that meet the plan's condition, with the columns that are shown.
+func (p *Plan) filtered(rows iter.Seq2[Row, error]) iter.Seq2[Row, error] {
+	if p.where == nil {
+		return rows
+	}
+	return func(yield func(Row, error) bool) {
+		c := &chooser{p: p, eval: p.where.Evaluator()}
+		for row, err := range rows {
+			if err != nil {
+				yield(row, err)
+				return
+			}
+			if c.passes(row) && !yield(c.shown(row), nil) {
+				return
+			}
+		}
+	}
+}
+
+// changed makes the reader of a part of whole rows one of the plan's rows.
+func (p *Plan) changed(rows reader) reader {
+	return func(ctx context.Context, ro table.ReadOptions, st *groupreader.Stats) iter.Seq2[Row, error] {
+		return p.projected(p.filtered(rows(ctx, ro, st)))
+	}
+}
+
+// projected leaves the columns out that are not wanted, for rows that are made whole.
+func (p *Plan) projected(rows iter.Seq2[Row, error]) iter.Seq2[Row, error] {
+	if p.want == nil {
+		return rows
+	}
+	return func(yield func(Row, error) bool) {
+		var in, out *column.Batch
+		for row, err := range rows {
+			if err != nil {
+				yield(row, err)
+				return
+			}
+			if in != row.Batch || out.Len != in.Len {
+				b := *row.Batch
+				b.Columns = append([]*column.Vector(nil), row.Batch.Columns...)
+				for i := range b.Columns {
+					if !p.Wanted(b.Type.Fields[i].Name) {
+						b.Columns[i] = nil
+					}
+				}
+				in, out = row.Batch, &b
+			}
+			row.Batch = out
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
 }

@@ -22,7 +22,8 @@ import (
 type Split struct {
 	// Num is the number in order of generation.
 	Num int
-	// Class is MergeOnReadInputSplit, FileInputSplit, or GenericInputSplit for a read without rows.
+	// Class is MergeOnReadInputSplit, CdcInputSplit, FileInputSplit, or GenericInputSplit for a read without
+	// rows.
 	Class             string
 	Partition, FileID string
 	Base              string
@@ -36,7 +37,9 @@ type Split struct {
 	RangeClass string
 	// Iterator names the way the split is read, and Why why that one.
 	Iterator, Why string
-	// Task is the reader the split goes to, -1 when read.tasks is not given.
+	// Changes are the sources of a CdcInputSplit, oldest first.
+	Changes []Change
+	// Task is the reader the split goes to, -1 when read.tasks is not given or the reader is not fixed.
 	Task int
 }
 
@@ -51,8 +54,8 @@ type Round struct {
 	Instants []Chosen
 	Range    string
 	Splits   []Split
-	// Notes say what this release passes over.
-	Notes []string
+	// Notes say what this release passes over, Remarks how the rows are read.
+	Notes, Remarks []string
 }
 
 // Empty reports whether the round found nothing new.
@@ -79,9 +82,6 @@ func NewFlink(ctx context.Context, t *table.Table, o FlinkOptions, seen string) 
 			return i.State != timeline.Completed || i.Completed <= seen
 		})
 	}
-	if o.CDC {
-		return nil, refuse("Read the changes with a Spark query: hoodie.datasource.query.incremental.format=cdc gives the same changes.", "Flink's reads with cdc.enabled are not planned here.")
-	}
 	sc, err := t.SchemaAt(ctx, "")
 	if err != nil {
 		return nil, err
@@ -107,11 +107,19 @@ func (f *Flink) Batch(ctx context.Context) (*Round, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.InputFormat = "MergeOnReadInputFormat"; len(r.Splits) == 0 {
+	if r.InputFormat = f.format(); len(r.Splits) == 0 {
 		f.none(r)
 	}
-	f.number(r)
+	f.number(r, false)
 	return r, nil
+}
+
+// format names the input format of a bounded read of a range.
+func (f *Flink) format() string {
+	if f.o.CDC {
+		return "CdcInputFormat"
+	}
+	return "MergeOnReadInputFormat"
 }
 
 // none makes the round that Flink reads when there is nothing to read.
@@ -160,8 +168,17 @@ func (f *Flink) snapshot(ctx context.Context) (*Round, error) {
 	if len(r.Splits) == 0 {
 		f.none(r)
 	}
-	f.number(r)
+	f.number(r, false)
 	return r, nil
+}
+
+// javaHash is the hash of a text in Java.
+func javaHash(s string) uint32 {
+	var h uint32
+	for _, c := range utf16.Encode([]rune(s)) {
+		h = h*31 + uint32(c)
+	}
+	return h
 }
 
 // javaOrder orders partitions as Hudi meets them, which is that of a Java hash set of their paths.
@@ -172,10 +189,7 @@ func javaOrder(list []*filegroup.Partition) []*filegroup.Partition {
 	}
 	out := append([]*filegroup.Partition(nil), list...)
 	bucket := func(s string) int {
-		var h uint32
-		for _, c := range utf16.Encode([]rune(s)) {
-			h = h*31 + uint32(c)
-		}
+		h := javaHash(s)
 		return int(h^h>>16) & (size - 1)
 	}
 	sort.SliceStable(out, func(i, j int) bool { return bucket(out[i].Path) < bucket(out[j].Path) })
@@ -186,12 +200,13 @@ func (f *Flink) partition(p string) bool {
 	return len(f.o.Partitions) == 0 || slices.Contains(f.o.Partitions, p)
 }
 
-// number gives splits their numbers and readers, and sorts those of 1.x by their latest commit.
-func (f *Flink) number(r *Round) {
+// number gives splits their numbers and readers, and sorts those of 1.x by their latest commit. Splits of a
+// bounded read have no fixed reader: each asks for the next one.
+func (f *Flink) number(r *Round, streaming bool) {
 	for i := range r.Splits {
-		r.Splits[i].Num, r.Splits[i].Task = i, -1
-		if f.o.Tasks > 0 {
-			r.Splits[i].Task = i % f.o.Tasks
+		s := &r.Splits[i]
+		if s.Num, s.Task = i, -1; streaming && f.o.Tasks > 0 {
+			s.Task = f.Reader(s, f.o.Tasks)
 		}
 	}
 	if !f.seq {
@@ -310,6 +325,7 @@ func (f *Flink) analyzer(offset string, streaming bool) Analyzer {
 	if offset != "" {
 		a.Start, a.Closed = offset, false
 	}
+	a.SkipDeltas = f.skipsDeltas()
 	if streaming {
 		a.SkipCompaction, a.SkipClustering, a.SkipInsert, a.Limit = f.o.SkipCompaction, f.o.SkipClustering, f.o.SkipInsertOverwrite, f.o.CommitsLimit
 	}
@@ -342,7 +358,7 @@ func (f *Flink) Stream(ctx context.Context, issued, offset string) (*Round, erro
 	r, err := f.streamRequestedOrCompleted(ctx, issued, offset)
 	if err == nil {
 		r.IssuedOffset = offset
-		f.number(r)
+		f.number(r, true)
 	}
 	return r, err
 }
@@ -358,6 +374,9 @@ func (f *Flink) streamRequestedOrCompleted(ctx context.Context, issued, offset s
 	}
 	r := &Round{Range: an.Range}
 	if len(an.commits) == 0 {
+		if offset == "" && f.skipsDeltas() {
+			r.Notes = append(r.Notes, "Nothing is found: read.cdc.from.changelog passes the deltacommits over, and read.streaming.skip_compaction the compactions that log changes. With read.cdc.from.changelog=false the changes come from the log files.")
+		}
 		return r, nil
 	}
 	r.chose(an.commits)
@@ -377,6 +396,9 @@ func (f *Flink) streamRequestedOrCompleted(ctx context.Context, issued, offset s
 		}
 		r.Splits = f.splits(v.Over(visible), nil, bound, false, latest, in, class, true)
 		return r, nil
+	}
+	if f.o.CDC {
+		return r, f.changes(ctx, r, an.commits)
 	}
 	paths, partitions, missing, err := f.written(ctx, an.reads)
 	if err != nil {
@@ -426,6 +448,12 @@ func (f *Flink) batchCompleted(ctx context.Context) (*Round, error) {
 	in, class := completedRange(an)
 	latest := func(s *filegroup.Slice) string { return min(latestInstant(s), end) }
 	full := an.StartInstant == "" || an.archived > 0
+	if f.o.CDC {
+		if !full {
+			return r, f.changes(ctx, r, an.commits)
+		}
+		r.Remarks = append(r.Remarks, scanInsteadOfChanges)
+	}
 	if !full {
 		paths, partitions, missing, err := f.written(ctx, an.reads)
 		if err != nil {
@@ -607,6 +635,9 @@ func (f *Flink) streamRequested(ctx context.Context, issued string) (*Round, err
 	}
 	commits := append(append([]commit(nil), old...), q.active...)
 	r.chose(commits)
+	if f.o.CDC {
+		return r, f.changes(ctx, r, commits)
+	}
 	paths, partitions, missing, err := f.written(ctx, commits)
 	if err != nil {
 		return nil, err
@@ -634,6 +665,14 @@ func (f *Flink) batchRequested(ctx context.Context) (*Round, error) {
 	fromEarliest := strings.EqualFold(start, earliest)
 	startOut := start != "" && !fromEarliest && f.tl.CommitsAndCompaction().BeforeTimelineStarts(start)
 	endOut := end != "" && f.tl.CommitsAndCompaction().BeforeTimelineStarts(end)
+	if f.o.CDC && startOut && !f.loses() {
+		// Releases scan as soon as the start is before the timeline, whether or not there was anything.
+		old, err := f.archivedCommits(ctx, start, end)
+		if err != nil {
+			return nil, err
+		}
+		startOut = len(old) > 0
+	}
 	full := fromEarliest || startOut || endOut
 	last := ""
 	if len(q.active) > 0 {
@@ -674,6 +713,12 @@ func (f *Flink) batchRequested(ctx context.Context) (*Round, error) {
 		if x := q.filtered.Completed().Last(); x != nil {
 			bound = x.Requested
 		}
+	}
+	if f.o.CDC {
+		if !full {
+			return r, f.changes(ctx, r, q.active)
+		}
+		r.Remarks = append(r.Remarks, scanInsteadOfChanges)
 	}
 	if !full {
 		paths, partitions, missing, err := f.written(ctx, q.active)
@@ -722,6 +767,11 @@ func (f *Flink) Plan(rounds []*Round, streaming bool) *Plan {
 		for _, n := range r.Notes {
 			if !slices.Contains(p.Notes, n) {
 				p.Notes = append(p.Notes, n)
+			}
+		}
+		for _, n := range r.Remarks {
+			if !slices.Contains(p.Remarks, n) {
+				p.Remarks = append(p.Remarks, n)
 			}
 		}
 		for i := range r.Splits {
@@ -780,7 +830,7 @@ func (f *Flink) Rounds(ctx context.Context) ([]*Round, error) {
 			return nil, err
 		}
 		if r.Empty() {
-			if len(out) == 0 && len(r.Notes) > 0 {
+			if len(out) == 0 && len(r.Notes)+len(r.Remarks) > 0 {
 				out = append(out, r)
 			}
 			return out, nil

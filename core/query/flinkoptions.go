@@ -19,12 +19,17 @@ type FlinkOptions struct {
 	SkipCompaction, SkipClustering, SkipInsertOverwrite bool
 	// CommitsLimit bounds the commits of a round, SplitsLimit the splits handed on at once; 0 = no bound.
 	CommitsLimit, SplitsLimit int
-	// Changelog emits the rows of log-only slices unmerged, CDC reads changes.
-	Changelog, CDC bool
+	// Changelog emits the rows of log-only slices unmerged, CDC reads changes. FromChangelog takes the changes
+	// of a merge-on-read table from what compactions logged, and not from its log files.
+	Changelog, CDC, FromChangelog bool
 	// MergeType is payload_combine or skip_merge.
 	MergeType string
 	// Tasks is the number of readers that splits are handed to (0: not given).
 	Tasks int
+	// Bucket is true for a table whose index.type is BUCKET, Buckets how many a partition has (0: not given);
+	// Insert for one whose write.operation is insert. They decide which reader a split goes to.
+	Bucket, Insert bool
+	Buckets        int
 	// Partitions narrows the read; empty = all.
 	Partitions []string
 }
@@ -37,7 +42,7 @@ var writeOnly = []string{"table.type", "hoodie.table.", "precombine.field", "ord
 // ParseFlink reads the options of Flink's reader; those that are not given take the defaults of the
 // release. Options that are not known and begin with read. are refused.
 func ParseFlink(options map[string]string, rules release.Rules) (FlinkOptions, error) {
-	f := FlinkOptions{Type: "snapshot", SkipCompaction: rules.FlinkSkips, SkipClustering: rules.FlinkSkips, MergeType: "payload_combine"}
+	f := FlinkOptions{Type: "snapshot", SkipCompaction: rules.FlinkSkips, SkipClustering: rules.FlinkSkips, MergeType: "payload_combine", FromChangelog: rules.FlinkFromChangelog}
 	keys := make([]string, 0, len(options))
 	for k := range options {
 		keys = append(keys, k)
@@ -87,11 +92,18 @@ func ParseFlink(options map[string]string, rules release.Rules) (FlinkOptions, e
 			err = count(&f.Tasks)
 		case "changelog.enabled":
 			err = flag(&f.Changelog)
+		case "index.type", "hoodie.index.type":
+			f.Bucket = strings.EqualFold(v, "BUCKET")
+		case "hoodie.bucket.index.num.buckets":
+			err = count(&f.Buckets)
+		case "write.operation":
+			f.Insert = strings.EqualFold(v, "insert")
 		case "cdc.enabled":
 			err = flag(&f.CDC)
 		case "read.cdc.from.changelog":
-			var ignore bool
-			err = flag(&ignore)
+			if err = flag(&f.FromChangelog); rules.ByRequestedTime {
+				f.FromChangelog = false // not known to these releases
+			}
 		case "hoodie.datasource.merge.type":
 			if v != "payload_combine" && v != "skip_merge" {
 				err = bad("the merge types are payload_combine and skip_merge")

@@ -146,6 +146,11 @@ func (f *Flink) keyFields(key string) map[string]string {
 // Rows reads a split; streaming reads tell of deletes. st may be nil.
 func (f *Flink) Rows(ctx context.Context, s *Split, streaming bool, ro table.ReadOptions, st *groupreader.Stats) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
+		if s.Class == "CdcInputSplit" {
+			r := &changeReader{t: f.t, schema: f.sc, query: table.Query{Type: table.Snapshot}, tl: f.tl}
+			r.read(ctx, s.Changes, ro, &kindedChanges{kinded: &kinded{typ: f.Type(), yield: yield}, table: f.sc.Type}, yield)
+			return
+		}
 		if s.Base == "" && len(s.Logs) == 0 {
 			return
 		}

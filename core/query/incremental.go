@@ -11,6 +11,7 @@ import (
 	"hudiscope/core/filegroup"
 	"hudiscope/core/groupreader"
 	"hudiscope/core/logscan"
+	"hudiscope/core/release"
 	"hudiscope/core/table"
 	"hudiscope/core/timeline"
 )
@@ -288,6 +289,67 @@ func (n *incremental) fullScan() bool {
 	return n.v2 && n.t.Rules.FullScan
 }
 
+// asksScan reports whether the option asks for a full scan, and not the default of a release.
+func (n *incremental) asksScan() bool { return n.in.FullScan != nil && *n.in.FullScan }
+
+// cleaned refuses a range whose files the cleaner removed, and names the oldest start that still works. Files
+// that are gone for another reason are no ground to refuse.
+func (n *incremental) cleaned(ctx context.Context, lacks []string) error {
+	by := map[string]*commit{}
+	for i := range n.commits {
+		for _, p := range n.commits[i].meta.Partitions {
+			for j := range p.Stats {
+				by[path.Join(n.t.Config.Root, p.Stats[j].Path)] = &n.commits[i]
+			}
+		}
+	}
+	first := n.commits[0].Requested
+	a, err := n.t.ArchivedRange(ctx, timeline.Range{From: first})
+	if err != nil {
+		return err
+	}
+	archived := slices.DeleteFunc(slices.Clone(a.Instants), func(x timeline.ArchivedInstant) bool {
+		return x.State != timeline.Completed || x.Action != timeline.Clean
+	})
+	removed := map[string]bool{}
+	err = eachClean(ctx, n.t, n.tl, first, archived, func(_ string, m *commitmeta.CleanMetadata) {
+		for part, p := range m.Partitions {
+			for _, f := range p.Deleted {
+				removed[path.Join(n.t.Config.Root, part, path.Base(f))] = true
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	order := func(c *commit) string {
+		if n.v2 {
+			return c.Completed
+		}
+		return c.Requested
+	}
+	var gone []string
+	begin, last := "", ""
+	for _, f := range lacks {
+		if c := by[f]; removed[f] && c != nil {
+			gone = append(gone, f)
+			begin = max(begin, order(c))
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	for i := range n.commits {
+		last = max(last, order(&n.commits[i]))
+	}
+	try := "The oldest start that still works is " + begin + "."
+	if begin >= last {
+		try = "No start before this end works any more: choose a later end."
+	}
+	return refuse(try+" With "+optFullScan+"=true the latest slices are scanned, and rows that were changed or deleted since are missing.",
+		"The cleaner removed %s that commits of the range wrote: %s.", files(len(gone)), sentenceList(gone))
+}
+
 // files finds the slices of the range.
 func (n *incremental) files(ctx context.Context) error {
 	sc, err := n.schema(ctx)
@@ -296,7 +358,7 @@ func (n *incremental) files(ctx context.Context) error {
 	}
 	sel := table.Selection{Query: n.p.Query.Read, Schema: sc, Timeline: n.tl, Keep: n.keep, Blocks: n.blocks, Partitions: n.partitionValues()}
 	const gone = " rows that were changed or deleted after the range are not among them."
-	if n.outside != "" && n.fullScan() {
+	if n.outside != "" && n.fullScan() && (!n.v2 || followed(n.t) || n.asksScan()) {
 		n.p.Remarks = append(n.p.Remarks, "The latest slices of the table are scanned and their rows filtered by commit time, because "+n.outside+":"+gone)
 		return n.scanAll(ctx, sel)
 	}
@@ -318,7 +380,19 @@ func (n *incremental) files(ctx context.Context) error {
 	} else {
 		sel.Slices = baseFiles(view.View, last)
 	}
+	if n.t.Config.MergeOnRead() && n.t.Merge.PayloadName() == "AWSDmsAvroPayload" {
+		n.p.fail(release.DeletedInsert, "")
+	}
 	var lacks, all []string
+	partly := 0
+	for i := range sel.Slices {
+		if sel.Slices[i].Base == "" && len(sel.Slices[i].Logs) > 0 && n.older(groupID{sel.Slices[i].Partition, sel.Slices[i].FileID}) {
+			partly++
+		}
+	}
+	if partly > 0 {
+		n.p.Remarks = append(n.p.Remarks, fmt.Sprintf("Of %d file groups the range wrote log files only. As in Hudi they are not merged with older versions: an update that lost against one is shown, and a column that a partial update does not have is null.", partly))
+	}
 	for i := range sel.Slices {
 		lacks = append(lacks, view.Lacks(&sel.Slices[i])...)
 	}
@@ -327,13 +401,22 @@ func (n *incremental) files(ctx context.Context) error {
 	}
 	slices.Sort(all)
 	switch {
-	case len(all) > 0 && n.fullScan() && followed(n.t):
+	case n.fullScan() && (len(all) > 0 && followed(n.t) || len(lacks) > 0 && n.asksScan()):
 		n.p.Remarks = append(n.p.Remarks, fmt.Sprintf("The latest slices of the table are scanned and their rows filtered by commit time, because %d files that the range's commits wrote are gone (%s):", len(all), sentenceList(all))+gone)
 		return n.scanAll(ctx, sel)
 	case len(lacks) > 0:
+		if !followed(n.t) {
+			if err := n.cleaned(ctx, lacks); err != nil {
+				return err
+			}
+		}
+		n.p.fail(release.FilesGone, sentenceList(lacks))
 		n.p.Notes = append(n.p.Notes, fmt.Sprintf("%d files of the range are gone (%s). Hudi fails on this query unless %s is true; here the latest slices of the table are scanned, as it does then:", len(lacks), sentenceList(lacks), optFullScan)+gone)
 		return n.scanAll(ctx, sel)
-	case n.outside != "" && !n.v2:
+	case len(all) > 0 && n.t.Config.MergeOnRead() && n.t.Config.Version < 8:
+		n.p.fail(release.OldLogsGone, sentenceList(all))
+	}
+	if n.outside != "" && !n.v2 {
 		n.p.Notes = append(n.p.Notes, fmt.Sprintf("Archived commits of the range are left out, as Hudi does in silence: %s. Set %s=true to scan the whole table instead.", n.outside, optFullScan))
 	}
 	return n.read(sel)
@@ -341,25 +424,29 @@ func (n *incremental) files(ctx context.Context) error {
 
 // read makes the plan of a selection.
 func (n *incremental) read(sel table.Selection) error {
+	if n.in.Glob != "" && !n.in.glob.used && len(n.commits) > 0 {
+		n.p.Notes = append(n.p.Notes, fmt.Sprintf("%s: %q matches none of the files of the range, so that there are no rows. The pattern has to fit the end of a file's path, its name included: end it with a star.", optGlob, n.in.Glob))
+	}
+	if len(n.p.Query.paths) > 0 {
+		n.p.Remarks = append(n.p.Remarks, optPaths+" plays no part in an incremental query; "+optGlob+" does.")
+	}
 	tp, err := n.t.PlanSelection(sel)
 	if err != nil {
 		return err
 	}
-	if n.p.filters, err = compile(n.in.Filters, tp.Schema.Type); err != nil {
+	where, err := bindFilters(n.in.Filters, tp.Schema.Type)
+	if err != nil {
 		return err
 	}
 	n.p.take(tp)
+	n.p.Restrict(where)
 	return nil
 }
 
 // followed reports whether a release was asked for, whose answers are given even where they are
 // not the best that the files allow.
 func followed(t *table.Table) bool {
-	switch t.Rules.Version {
-	case "", "default", "fixed":
-		return false
-	}
-	return true
+	return t.Rules.Asked()
 }
 
 // writtenFiles are the paths in the write stats of commits.
@@ -394,16 +481,31 @@ func (n *incremental) slices(v *filegroup.View, last string) []groupreader.Slice
 	return out
 }
 
+// older reports whether the range added log files to slices that a group had before.
+func (n *incremental) older(g groupID) bool {
+	for i := range n.commits {
+		for _, p := range n.commits[i].meta.Partitions {
+			for j := range p.Stats {
+				s := &p.Stats[j]
+				if s.FileID == g.file && p.Partition == g.partition && (s.BaseFile != nil && *s.BaseFile != "" || s.PrevCommit != "" && s.PrevCommit != "null" && s.PrevCommit < n.commits[0].Requested) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // glob applies the path glob to the files of a slice.
 func (n *incremental) glob(s *filegroup.Slice) bool {
 	if n.in.Glob == "" {
 		return true
 	}
 	if s.Base != nil {
-		return matches(n.in.Glob, s.Base.Path)
+		return n.matches(s.Base.Path)
 	}
 	for _, l := range s.Logs {
-		if matches(n.in.Glob, l.Path) {
+		if n.matches(l.Path) {
 			return true
 		}
 	}
@@ -430,7 +532,7 @@ func (n *incremental) lastFiles() map[groupID]string {
 			for j := range p.Stats {
 				s := &p.Stats[j]
 				k := groupID{p.Partition, s.FileID}
-				if s.Path != "" && !replaced[k] && wanted(&n.p.Query.Read, p.Partition, s.FileID) && (n.in.Glob == "" || matches(n.in.Glob, s.Path)) {
+				if s.Path != "" && !replaced[k] && wanted(&n.p.Query.Read, p.Partition, s.FileID) && (n.in.Glob == "" || n.matches(path.Join(n.t.Config.Root, s.Path))) {
 					latest[k] = s.Path
 				}
 			}
@@ -500,8 +602,7 @@ func (n *incremental) partitionValues() table.PartitionValues {
 	return table.AsSnapshot
 }
 
-// matches applies a glob to the end of a path: Hudi puts a star before it. A star matches slashes.
-func matches(glob, file string) bool {
-	ok, _ := path.Match("*"+strings.ReplaceAll(glob, "/", "\x01"), strings.ReplaceAll("/"+file, "/", "\x01"))
-	return ok
+// matches applies the glob to a file's full path.
+func (n *incremental) matches(file string) bool {
+	return n.in.glob.match(strings.TrimSuffix(n.t.Src.Location(), "/") + "/" + file)
 }

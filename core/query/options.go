@@ -3,11 +3,11 @@ package query
 import (
 	"errors"
 	"fmt"
-	"path"
 	"sort"
 	"strconv"
 	"strings"
 
+	"hudiscope/core/predicate"
 	"hudiscope/core/table"
 )
 
@@ -19,6 +19,7 @@ const (
 	optBegin      = "hoodie.datasource.read.begin.instanttime"
 	optEnd        = "hoodie.datasource.read.end.instanttime"
 	optGlob       = "hoodie.datasource.read.incr.path.glob"
+	optPaths      = "hoodie.datasource.read.paths"
 	optFilters    = "hoodie.datasource.read.incr.filters"
 	optFullScan   = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
 	optVersion    = "hoodie.datasource.read.incr.table.version"
@@ -40,6 +41,8 @@ type Query struct {
 	// Type is the query type as given: snapshot, read_optimized, incremental.
 	Type        string
 	Incremental *Incremental
+	// paths are those of hoodie.datasource.read.paths, nil for all.
+	paths []*readPath
 }
 
 // Incremental is a query for what a range of commits wrote.
@@ -54,9 +57,10 @@ type Incremental struct {
 	FullScan *bool
 	// Hollow is the policy for pending commits among completed ones: "", FAIL, BLOCK, USE_TRANSITION_TIME.
 	Hollow string
-	// Glob keeps files by their path; Filters are simple conditions on rows.
+	// Glob keeps files by their path; Filters are conditions on rows.
 	Glob    string
-	Filters []Filter
+	glob    *glob
+	Filters []predicate.Expr
 	// EndSchema takes the schema of the last commit of the range.
 	EndSchema                      bool
 	SkipCompaction, SkipClustering *bool
@@ -100,12 +104,16 @@ func Parse(options map[string]string) (Query, error) {
 		case optEnd:
 			in.End = v
 		case optGlob:
-			if _, err := path.Match(v, ""); err != nil {
-				return bad(k, "it is no glob")
-			}
 			in.Glob = v
+			if in.glob, err = pathGlob(v); err != nil {
+				return bad(k, err.Error()+"; a pattern is such as /2026/*/{a,b}-?[0-9]*")
+			}
+		case optPaths:
+			if q.paths, err = parsePaths(v); err != nil {
+				return bad(k, err.Error()+"; want paths or patterns, separated by commas, such as /table/2026,/table/2025/*/{a,b}")
+			}
 		case optFilters:
-			if in.Filters, err = ParseFilters(v); err != nil {
+			if in.Filters, err = parseFilters(v); err != nil {
 				return bad(k, err.Error())
 			}
 		case optFullScan, optEndSchema, optSkipCom, optSkipClu:

@@ -10,6 +10,7 @@ import (
 	"hudiscope/core/column"
 	"hudiscope/core/filegroup"
 	"hudiscope/core/groupreader"
+	"hudiscope/core/predicate"
 	"hudiscope/core/schema"
 	"hudiscope/core/table"
 )
@@ -59,33 +60,19 @@ type Plan struct {
 	// would do, or not what is right.
 	Notes, Remarks []string
 
+	// Failures are what some releases fail on in such a read, before anything is read.
+	Failures []Failed
+
 	// want chooses the columns, nil for all.
 	want func(field string) bool
-	// filters are conditions on rows, of hoodie.datasource.read.incr.filters.
-	filters []condition
+	// order are the positions in Type of the columns that Select chose, nil for those that want chooses.
+	order []int
+	// where is what rows must meet, nil for nothing; hidden are the columns that only it reads.
+	where  *predicate.Bound
+	hidden []string
 	// table is the plan of the slices, nil where there are none.
 	table *table.Plan
 }
-
-// Want chooses the columns of the rows; nil is all. It is set before the first part is read.
-func (p *Plan) Want(want func(field string) bool) {
-	p.want = want
-	if len(p.filters) > 0 && want != nil {
-		// Conditions may be on columns that are not shown.
-		more := map[string]bool{}
-		for _, c := range p.filters {
-			more[c.Column] = true
-		}
-		shown := want
-		want = func(f string) bool { return more[f] || shown(f) }
-	}
-	if p.table != nil {
-		p.table.Want = want
-	}
-}
-
-// Wanted reports whether a column is read.
-func (p *Plan) Wanted(field string) bool { return p.want == nil || p.want(field) }
 
 // Refused says that a combination of options is no valid query, in Hudi's own words.
 type Refused struct{ Message, Try string }
@@ -142,6 +129,7 @@ func (p *Plan) snapshot(ctx context.Context, t *table.Table, progress func(dirs 
 	if err != nil {
 		return err
 	}
+	tp.Slices = p.narrow(t, p.Query.paths, tp.Slices)
 	p.take(tp)
 	return nil
 }
@@ -168,36 +156,14 @@ func (p *Plan) slice(tp *table.Plan, s groupreader.Slice) Part {
 		how = "base rows, then log rows"
 	}
 	return Part{Slice: s, How: how, rows: func(ctx context.Context, ro table.ReadOptions, st *groupreader.Stats) iter.Seq2[Row, error] {
-		return func(yield func(Row, error) bool) {
-			var in, shown *column.Batch
+		return p.filtered(func(yield func(Row, error) bool) {
 			for r, err := range tp.Rows(ctx, s, ro, st) {
-				if err == nil && len(p.filters) > 0 {
-					if !p.passes(r.Row) {
-						continue
-					}
-					if r.Batch != in || shown.Len != in.Len {
-						in, shown = r.Batch, p.shown(r.Batch)
-					}
-					r.Batch = shown
-				}
 				if !yield(r.Row, err) || err != nil {
 					return
 				}
 			}
-		}
+		})
 	}}
-}
-
-// shown is a batch without the columns that only conditions read.
-func (p *Plan) shown(b *column.Batch) *column.Batch {
-	out := *b
-	out.Columns = append([]*column.Vector(nil), b.Columns...)
-	for i := range out.Columns {
-		if !p.Wanted(b.Type.Fields[i].Name) {
-			out.Columns[i] = nil
-		}
-	}
-	return &out
 }
 
 // wanted reports whether a slice is among the partitions and groups that were asked for.

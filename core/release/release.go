@@ -42,11 +42,6 @@ type Rules struct {
 	// PathIsPartitionValue is true where the column behind a timestamp-based key generator shows the
 	// partition path, and not the stored value as text.
 	PathIsPartitionValue bool
-	// DefaultDeleteFails is true where a delete without an ordering value (Integer 0) and a later
-	// record whose ordering value is no int can't be read together.
-	DefaultDeleteFails bool
-	// HFileBlocksFail is true where data blocks in HFile format can't be read in a data table.
-	HFileBlocksFail bool
 	// UnavailableStays is true where PostgresDebeziumAvroPayload does not replace the marker of a value
 	// that the source did not send by the earlier value.
 	UnavailableStays bool
@@ -58,6 +53,7 @@ type Rules struct {
 	// renamed ones are null.
 	HistoryByOption bool
 	Queries
+	Skipping Skipping
 	// Note tells where this release is known to be wrong.
 	Note string
 }
@@ -88,11 +84,50 @@ type Queries struct {
 	EncodedPartitions bool
 	// FlinkSkips is the default of Flink's read.streaming.skip_compaction and skip_clustering.
 	FlinkSkips bool
+	// FlinkFromChangelog is the default of Flink's read.cdc.from.changelog: reads of a merge-on-read table that
+	// logs changes then leave its deltacommits out.
+	FlinkFromChangelog bool
 	// FlinkEndOnce is true where read.end-commit bounds only the first round of Flink's streaming read.
 	FlinkEndOnce bool
 	// FlinkLosesRows is true where Flink's reads pass rows over in silence: an archived range in
 	// streaming, and slices that begin at a skipped compaction in a read from the earliest instant.
 	FlinkLosesRows bool
+}
+
+// Skipping are the differences in what a read leaves out by the indexes of the metadata table (spec
+// queries.md section 8).
+type Skipping struct {
+	// Metadata and Default are the defaults of hoodie.metadata.enable and hoodie.enable.data.skipping.
+	Metadata, Default bool
+	// ColumnStats, RecordIndex, PartitionStats, Secondary and Expression tell which indexes a release
+	// reads, Buckets whether it finds the buckets of keys.
+	ColumnStats, RecordIndex, PartitionStats, Secondary, Expression, Buckets bool
+	// NotNullLoses is true where IS NOT NULL passes over every file that has a null.
+	NotNullLoses bool
+	// PrefixLoses is true where LIKE 'p%' passes over files all of whose values are longer than p, and
+	// c <=> NULL passes over every indexed file.
+	PrefixLoses bool
+	// KeysAreUnique is true where a key's place in the record index is taken for its only one.
+	KeysAreUnique bool
+	// AbsentIsNull is true where a column that the index has no row of, of a file that it knows, counts
+	// as null.
+	AbsentIsNull bool
+	// ByFile is true where a slice is left out when none of its files alone meets the condition; a row
+	// may be merged from several.
+	ByFile bool
+}
+
+// skipping is the table of differences in data skipping, like table.
+var skipping = []struct {
+	from  [3]int
+	rules Skipping
+}{
+	{[3]int{0, 0, 0}, Skipping{}},
+	{[3]int{0, 11, 0}, Skipping{Metadata: true, ColumnStats: true, NotNullLoses: true, PrefixLoses: true, AbsentIsNull: true, ByFile: true}},
+	{[3]int{0, 12, 0}, Skipping{Metadata: true, ColumnStats: true, PrefixLoses: true, AbsentIsNull: true, ByFile: true}},
+	{[3]int{0, 14, 0}, Skipping{Metadata: true, ColumnStats: true, RecordIndex: true, PrefixLoses: true, KeysAreUnique: true, AbsentIsNull: true, ByFile: true}},
+	{[3]int{1, 0, 0}, Skipping{Metadata: true, Default: true, ColumnStats: true, RecordIndex: true, PartitionStats: true, Secondary: true, Expression: true, Buckets: true,
+		PrefixLoses: true, KeysAreUnique: true, AbsentIsNull: true, ByFile: true}},
 }
 
 // Default is the release whose rules are the right answer.
@@ -114,10 +149,10 @@ var table = []struct {
 		Queries: Queries{ByRequestedTime: true, StoredPartitions: true, FlinkEndOnce: true, FlinkLosesRows: true}, Note: stops}},
 	{[3]int{0, 14, 0}, Rules{Scanner: ScanV1, SchemaOfWrites: true, Payloads: true, SkipMergesLogs: true, PathIsPartitionValue: true,
 		Queries: Queries{ByRequestedTime: true, StoredPartitions: true, HollowCommits: true, TimeTravelChecks: true, FlinkEndOnce: true, FlinkLosesRows: true}, Note: stops}},
-	{[3]int{1, 0, 0}, Rules{Scanner: Scan1x, LogsByModTime: true, HistoryByOption: true, DefaultDeleteFails: true, HFileBlocksFail: true, UnavailableStays: true,
-		Queries: Queries{StartIncluded: true, FullScanSkipsLogs: true, EncodedPartitions: true, HollowCommits: true, TimeTravelChecks: true, FullScan: true, FlinkSkips: true, FlinkLosesRows: true}, Note: copied}},
-	{[3]int{1, 1, 0}, Rules{Scanner: Scan1x, LogsByModTime: true, HistoryByOption: true, HFileBlocksFail: true, UnavailableStays: true,
-		Queries: Queries{EncodedPartitions: true, HollowCommits: true, TimeTravelChecks: true, FullScan: true, FlinkSkips: true, FlinkLosesRows: true}, Note: copied}},
+	{[3]int{1, 0, 0}, Rules{Scanner: Scan1x, LogsByModTime: true, HistoryByOption: true, UnavailableStays: true,
+		Queries: Queries{StartIncluded: true, FullScanSkipsLogs: true, EncodedPartitions: true, HollowCommits: true, TimeTravelChecks: true, FullScan: true, FlinkSkips: true, FlinkLosesRows: true, FlinkFromChangelog: true}, Note: copied}},
+	{[3]int{1, 1, 0}, Rules{Scanner: Scan1x, LogsByModTime: true, HistoryByOption: true, UnavailableStays: true,
+		Queries: Queries{EncodedPartitions: true, HollowCommits: true, TimeTravelChecks: true, FullScan: true, FlinkSkips: true, FlinkLosesRows: true, FlinkFromChangelog: true}, Note: copied}},
 }
 
 // For returns the rules of a release: "" or "default" (the right answer), "fixed" (the same:
@@ -138,11 +173,18 @@ func For(version string) (Rules, error) {
 			r = row.rules
 		}
 	}
+	for _, row := range skipping {
+		if !less(v, row.from) {
+			r.Skipping = row.rules
+		}
+	}
 	if right {
+		// Nothing may be left out that may have a matching row.
+		k := &r.Skipping
+		k.PrefixLoses, k.KeysAreUnique, k.AbsentIsNull, k.ByFile = false, false, false, false
 		// The right answer is that of the newest release without what is known to be wrong in it.
 		r.LogsByModTime, r.UnavailableStays, r.HistoryByOption, r.Note = false, false, false, ""
-		r.FlinkLosesRows, r.EncodedPartitions = false, false
-		r.HFileBlocksFail = r.HFileBlocksFail && version != "fixed"
+		r.FlinkLosesRows, r.EncodedPartitions, r.FlinkFromChangelog = false, false, false
 	}
 	r.Version = version
 	return r, nil

@@ -14,7 +14,7 @@ func TestFor(t *testing.T) {
 		// time, d default deletes fail, h HFile blocks fail, u unavailable values stay.
 		differs string
 	}{
-		{"", Scan1x, false, "h"}, {"default", Scan1x, false, "h"}, {"fixed", Scan1x, false, ""},
+		{"", Scan1x, false, ""}, {"default", Scan1x, false, ""}, {"fixed", Scan1x, false, ""},
 		{"1.2.0", Scan1x, false, "thu"}, {"1.1.1", Scan1x, false, "thu"}, {"1.0.2", Scan1x, false, "tdhu"},
 		{"0.15.0", ScanV1, true, "mp"}, {"0.13.0", ScanV1, true, "mp"}, {"0.12.3", ScanTop, true, "mp"}, {"0.14.1-rc1", ScanV1, true, "mp"},
 	} {
@@ -26,7 +26,7 @@ func TestFor(t *testing.T) {
 		for _, d := range []struct {
 			on   bool
 			name string
-		}{{r.SkipMergesLogs, "m"}, {r.PathIsPartitionValue, "p"}, {r.LogsByModTime, "t"}, {r.DefaultDeleteFails, "d"}, {r.HFileBlocksFail, "h"}, {r.UnavailableStays, "u"}} {
+		}{{r.SkipMergesLogs, "m"}, {r.PathIsPartitionValue, "p"}, {r.LogsByModTime, "t"}, {r.Fails(DefaultDelete), "d"}, {r.Fails(HFileBlocks), "h"}, {r.UnavailableStays, "u"}} {
 			if d.on {
 				got += d.name
 			}
@@ -45,9 +45,10 @@ func TestFor(t *testing.T) {
 
 // TestQueries holds what the releases choose to read: r requested times, i the start is included, h hollow
 // commits are refused, t time travel is checked, f full scan by default, l such a scan skips logs, s stored
-// and e encoded partition values, k Flink skips, o its end counts once, L it loses rows.
+// and e encoded partition values, k Flink skips, o its end counts once, L it loses rows, c
+// changes come from compactions.
 func TestQueries(t *testing.T) {
-	for version, want := range map[string]string{"": "htfk", "fixed": "htfk", "1.2.0": "htfekL", "1.1.0": "htfekL", "1.0.2": "ihtflekL",
+	for version, want := range map[string]string{"": "htfk", "fixed": "htfk", "1.2.0": "htfekLc", "1.1.0": "htfekLc", "1.0.2": "ihtflekLc",
 		"0.15.0": "rhtsoL", "0.14.1": "rhtsoL", "0.13.1": "rsoL", "0.12.3": "rsoL"} {
 		r, err := For(version)
 		if err != nil {
@@ -58,7 +59,7 @@ func TestQueries(t *testing.T) {
 			on   bool
 			name string
 		}{{r.ByRequestedTime, "r"}, {r.StartIncluded, "i"}, {r.HollowCommits, "h"}, {r.TimeTravelChecks, "t"}, {r.FullScan, "f"}, {r.FullScanSkipsLogs, "l"},
-			{r.StoredPartitions, "s"}, {r.EncodedPartitions, "e"}, {r.FlinkSkips, "k"}, {r.FlinkEndOnce, "o"}, {r.FlinkLosesRows, "L"}} {
+			{r.StoredPartitions, "s"}, {r.EncodedPartitions, "e"}, {r.FlinkSkips, "k"}, {r.FlinkEndOnce, "o"}, {r.FlinkLosesRows, "L"}, {r.FlinkFromChangelog, "c"}} {
 			if d.on {
 				got += d.name
 			}

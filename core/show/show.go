@@ -12,8 +12,8 @@ import (
 
 // Options of a table.
 type Options struct {
-	// Truncate is the longest cell in UTF-16 units, 0 for no bound. Cells are aligned right when it is
-	// set, else left.
+	// Truncate is the longest cell in UTF-16 units, 0 for no bound; the names of columns are never cut.
+	// Cells are aligned right when it is set, else left.
 	Truncate int
 	// Vertical prints one line per cell.
 	Vertical bool
@@ -32,7 +32,7 @@ func Write(w io.Writer, head []string, rows [][]*string, o Options) error {
 	cells := make([][]string, 0, len(rows)+1)
 	cells = append(cells, make([]string, len(head)))
 	for i, h := range head {
-		cells[0][i] = truncate(escape(h), o.Truncate)
+		cells[0][i] = escape(h)
 	}
 	for _, r := range rows {
 		line := make([]string, len(r))

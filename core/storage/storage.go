@@ -38,6 +38,9 @@ type Listing struct {
 	// Complete is false when names may be missing: a server that hides dot files,
 	// a page that was cut. An incomplete listing never proves that a file is absent.
 	Complete bool
+	// DotsHidden is true when it is not complete for one reason alone: the place lists no names that
+	// begin with a dot, although it serves them.
+	DotsHidden bool
 	// Note says in one sentence why the listing is not complete.
 	Note string
 }
@@ -126,16 +129,24 @@ func (f *Fault) Error() string {
 	return s
 }
 
-// Unwrap returns the cause, and fs.ErrNotExist for NotFound.
+// Unwrap returns the cause, and fs.ErrNotExist for NotFound. A cause that is io.EOF, as of a
+// connection that the other side has closed, is left out: it would look like the end of the file.
 func (f *Fault) Unwrap() []error {
 	var out []error
-	if f.Err != nil {
+	if f.Err != nil && !errors.Is(f.Err, io.EOF) {
 		out = append(out, f.Err)
 	}
 	if f.Kind == NotFound {
 		out = append(out, fs.ErrNotExist)
 	}
 	return out
+}
+
+// IsFailure reports whether err says that a place did not give what may well be there: it was not
+// reached, refused, broke off, or changed. Nothing follows from such an error for the table.
+func IsFailure(err error) bool {
+	var f *Fault
+	return errors.As(err, &f) && f.Kind != NotFound
 }
 
 // IsNotExist reports whether err says that a file or directory is absent.

@@ -3,7 +3,9 @@ package table
 import (
 	"context"
 
+	"hudiscope/core/filegroup"
 	"hudiscope/core/metatable"
+	"hudiscope/core/timeline"
 )
 
 // OpenMetadata opens the table's metadata table. A table without one gives a *metatable.Absent.
@@ -14,4 +16,19 @@ func (t *Table) OpenMetadata(ctx context.Context, logBytes int64) (*metatable.Ta
 		return nil, err
 	}
 	return metatable.Open(ctx, t.Src, t.Config, tl, metatable.Options{LogBytes: logBytes, ReadRows: historyRows})
+}
+
+// listingLogBytes bounds the decoded log records of the metadata table while it stands in for a listing.
+const listingLogBytes = 64 << 20
+
+// metadataListing lists partitions by the metadata table, nil if the table has none that readers trust.
+func (t *Table) metadataListing(ctx context.Context, tl *timeline.Timeline, partitions []string) (*filegroup.Listing, error) {
+	m, err := metatable.Open(ctx, t.Src, t.Config, tl, metatable.Options{LogBytes: listingLogBytes, ReadRows: historyRows})
+	if err != nil {
+		return nil, err
+	}
+	if ok, _ := m.Trusted(); !ok {
+		return nil, nil
+	}
+	return m.Listing(ctx, partitions)
 }

@@ -13,6 +13,7 @@ import (
 	"hudiscope/core/groupreader"
 	"hudiscope/core/logscan"
 	"hudiscope/core/merge"
+	"hudiscope/core/predicate"
 	"hudiscope/core/release"
 	"hudiscope/core/schema"
 	"hudiscope/core/spill"
@@ -38,6 +39,9 @@ func (t *Table) loadView(ctx context.Context, progress func(dirs int)) (*filegro
 			return nil, err
 		}
 		opt.List.Progress = progress
+		opt.Metadata = func(ctx context.Context, partitions []string) (*filegroup.Listing, error) {
+			return t.metadataListing(ctx, tl, partitions)
+		}
 		v, err := filegroup.Load(ctx, t.Src, t.Config, tl, nil, opt)
 		if err != nil {
 			return nil, err
@@ -162,50 +166,13 @@ func ParseQuery(options map[string]string) (Query, error) {
 				return q, &OptionError{k, v, "want true or false"}
 			}
 		case "hoodie.metadata.enable", "hoodie.enable.data.skipping", "hoodie.datasource.read.file.index.listing.mode",
-			"hoodie.fileIndex.dataSkippingFailureMode":
+			"hoodie.fileIndex.dataSkippingFailureMode", "hudiscope.unique.keys", "hoodie.bucket.index.num.buckets", "hoodie.bucket.index.hash.field":
 			// How files are found; the rows are the same.
 		default:
 			return q, &OptionError{k, v, "this option is not known here, and it might change which rows come"}
 		}
 	}
 	return q, nil
-}
-
-// asOf turns the text forms of as.of.instant into an instant (spec queries.md section 4).
-func asOf(v string) (string, error) {
-	digits := func(s string) string {
-		return strings.Map(func(r rune) rune {
-			if r >= '0' && r <= '9' {
-				return r
-			}
-			return -1
-		}, s)
-	}
-	like := func(pattern string) bool {
-		if len(v) != len(pattern) {
-			return false
-		}
-		for i := range v {
-			d := v[i] >= '0' && v[i] <= '9'
-			if pattern[i] == '0' && !d || pattern[i] != '0' && v[i] != pattern[i] {
-				return false
-			}
-		}
-		return true
-	}
-	switch {
-	case len(v) == 14 || len(v) == 17:
-		if digits(v) == v {
-			return v, nil
-		}
-	case like("0000-00-00 00:00:00"):
-		return digits(v) + "999", nil
-	case like("0000-00-00 00:00:00.000"), like("0000-00-00 00:00:00:000"):
-		return digits(v), nil
-	case like("0000-00-00"):
-		return digits(v) + "000000000", nil
-	}
-	return "", fmt.Errorf("want yyyyMMddHHmmss[SSS], yyyy-MM-dd, or yyyy-MM-dd HH:mm:ss[.SSS]")
 }
 
 // Plan is what a query will read.
@@ -218,6 +185,9 @@ type Plan struct {
 	Slices []groupreader.Slice
 	// Want chooses the columns, nil for all.
 	Want func(field string) bool
+	// Where is a condition on the rows, bound to Schema's type, nil for none. It only says which parts of base
+	// files need not be read; who reads the rows filters them.
+	Where *predicate.Bound
 	// Notes say why rows may be missing, Remarks how the rows are merged where that is not what the
 	// table says or what is right; in sentences.
 	Notes, Remarks []string
@@ -252,16 +222,14 @@ func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Pl
 	if q.AsOf != "" {
 		p.AsOf = q.AsOf
 	}
+	if p.Notes, err = t.missingNotes(ctx, view, q.AsOf); err != nil {
+		return nil, err
+	}
 	if view.Latest == "" {
 		return p, nil
 	}
 	if !view.Complete {
 		p.Notes = append(p.Notes, "The listing of the storage is not complete: rows of files it hides are missing.")
-	}
-	if note, err := t.missingNote(ctx, view); err != nil {
-		return nil, err
-	} else if note != "" && q.AsOf == "" {
-		p.Notes = append(p.Notes, note)
 	}
 	for _, part := range view.Partitions {
 		if len(q.Partitions) > 0 && !slices.Contains(q.Partitions, part.Path) {
@@ -418,6 +386,9 @@ func (p *Plan) options(s groupreader.Slice, ro ReadOptions) (*groupreader.Option
 	}
 	if c.DropPartitionColumns() || s.Source != "" {
 		o.Constants, _ = p.t.partitionValues(s.Partition)
+	}
+	if p.Where != nil && p.stored == nil && p.internal == nil && p.Where.Rows() == p.Schema.Type {
+		o.Where = p.Where
 	}
 	if p.stored != nil {
 		o.Reader, o.Shown = p.stored, p.Schema.Type

@@ -2,7 +2,6 @@ package table
 
 import (
 	"context"
-	"fmt"
 	"path"
 	"strings"
 
@@ -33,7 +32,8 @@ func (t *Table) SchemaAt(ctx context.Context, instant string) (*Schema, error) {
 	}
 	commits := tl.Commits().Completed().Instants
 	if instant != "" {
-		for len(commits) > 0 && commits[len(commits)-1].Requested > instant {
+		// When all commits up to the instant are archived, the oldest one that is left tells the schema.
+		for len(commits) > 1 && commits[len(commits)-1].Requested > instant {
 			commits = commits[:len(commits)-1]
 		}
 	}
@@ -47,6 +47,9 @@ func (t *Table) SchemaAt(ctx context.Context, instant string) (*Schema, error) {
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
+			}
+			if storage.IsFailure(err) {
+				return nil, err // an older commit may have an older schema
 			}
 			// A commit that can't be decoded is shown on the timeline; an older one has the schema too.
 			continue
@@ -69,7 +72,7 @@ func (t *Table) SchemaAt(ctx context.Context, instant string) (*Schema, error) {
 			continue
 		}
 		if found, err = schema.Parse(text); err != nil {
-			return nil, fmt.Errorf("the schema in the metadata of %s: %w", commits[i].File.Path, err)
+			return nil, &corrupt.Error{File: commits[i].File.Path, Offset: corrupt.Unknown, Part: "extraMetadata.schema", Err: err}
 		}
 		out.From = "the commit metadata of " + commits[i].File.Name
 		fromCommit.Place = out.From
@@ -81,7 +84,7 @@ func (t *Table) SchemaAt(ctx context.Context, instant string) (*Schema, error) {
 	created := SchemaSource{Place: "hoodie.table.create.schema in hoodie.properties", Found: t.Config.CreateSchema() != ""}
 	if found == nil && created.Found {
 		if found, err = schema.Parse(t.Config.CreateSchema()); err != nil {
-			return nil, fmt.Errorf("hoodie.table.create.schema: %w", err)
+			return nil, &corrupt.Error{File: t.Config.File, Offset: corrupt.Unknown, Part: "hoodie.table.create.schema", Err: err}
 		}
 		out.From, created.Used = "hoodie.table.create.schema", true
 	}
@@ -92,7 +95,7 @@ func (t *Table) SchemaAt(ctx context.Context, instant string) (*Schema, error) {
 	}
 	if dataFile != "" && (found == nil || t.mayHaveOperation()) {
 		inFile, err = t.fileSchema(ctx, dataFile)
-		if err != nil && found == nil {
+		if err != nil && (found == nil || storage.IsFailure(err)) {
 			return nil, err
 		}
 		fromFile.Note = "Written by " + dataCommit + ", the newest commit that wrote records."
@@ -212,7 +215,7 @@ func logSchema(ctx context.Context, obj storage.Object, file string) (*schema.Ty
 		}
 	}
 	if text == "" {
-		return nil, fmt.Errorf("%s: no data block holds a schema", file)
+		return nil, &corrupt.Error{File: file, Offset: corrupt.Unknown, Part: "log file", Want: "a schema in some data block", Got: "none"}
 	}
 	return schema.Parse(text)
 }

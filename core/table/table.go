@@ -86,7 +86,7 @@ func (t *Table) loadTimeline(ctx context.Context) (*timeline.Timeline, error) {
 // part of Hudi is a MergeUnsupported error.
 func (t *Table) mergeRules() (merge.Rules, error) {
 	r := merge.Rules{Mode: merge.Mode(t.Merge.Mode), HasOrdering: len(t.Merge.OrderingFields) > 0, Payload: t.Merge.PayloadName(),
-		Partial: merge.PartialMode(t.Merge.PartialMode), Unavailable: t.Merge.UnavailableValue, DefaultDeleteFails: t.Rules.DefaultDeleteFails, UnavailableStays: t.Rules.UnavailableStays}
+		Partial: merge.PartialMode(t.Merge.PartialMode), Unavailable: t.Merge.UnavailableValue, UnavailableStays: t.Rules.UnavailableStays}
 	if t.mergesPayloads() {
 		r.Style = merge.Payloads
 	}

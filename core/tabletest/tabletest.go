@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -163,6 +164,14 @@ func (f *Files) Sibling(ctx context.Context, name string) (storage.Source, error
 // New returns an empty source.
 func New(location string) *Files {
 	return &Files{location: location, data: map[string][]byte{}, dirs: map[string]bool{"": true}, opens: map[string]int{}}
+}
+
+// Clone returns a source with the same files, whose own may be changed.
+func (f *Files) Clone() *Files {
+	out := New(f.location)
+	out.data, out.dirs, out.siblings = maps.Clone(f.data), maps.Clone(f.dirs), f.siblings
+	out.ModTime, out.Hide = f.ModTime, f.Hide
+	return out
 }
 
 // Mkdir makes a directory and its parents.

@@ -288,7 +288,24 @@ func (t *Timeline) loadArchiveLogs(ctx context.Context, dir string, want Range) 
 			files = append(files, file{e.Name, n})
 		}
 	}
-	if !l.Complete {
+	if l.DotsHidden && merged == "" {
+		// The files are numbered from 1, and there is none behind the first that is not there.
+		for n := len(files) + 1; ; n++ {
+			name := fmt.Sprintf(".commits_.archive.%d_1-0-1", n)
+			o, err := t.src.Open(ctx, dir+"/"+name)
+			if err == nil {
+				_, err = o.Size(ctx)
+				o.Close()
+			}
+			if storage.IsNotExist(err) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, file{name, n})
+		}
+	} else if !l.Complete {
 		a.Note = "The listing of " + dir + " is not complete: archived instants may be missing."
 	}
 	sort.SliceStable(files, func(i, j int) bool { return files[i].n > files[j].n })

@@ -10,9 +10,11 @@
 package timeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -76,7 +78,7 @@ func Load(ctx context.Context, src storage.Source, cfg *config.Config) (*Timelin
 	if err != nil {
 		return nil, err
 	}
-	if !l.Complete {
+	if !l.Complete && !l.DotsHidden { // no instant's name begins with a dot
 		t.Note = "The listing of " + t.Dir + " is not complete"
 		if l.Note != "" {
 			t.Note += ": " + l.Note
@@ -115,18 +117,9 @@ func (t *Timeline) finding(level, title, detail, file string) {
 func reduce(files []File) []Instant {
 	// Sorted, the files of one instant lie side by side: they stay in this one array, which matters
 	// for timelines of a hundred thousand instants.
-	sort.SliceStable(files, func(a, b int) bool {
-		x, y := &files[a], &files[b]
-		if x.Requested != y.Requested {
-			return x.Requested < y.Requested
-		}
-		if p, q := x.Action.Comparable(), y.Action.Comparable(); p != q {
-			return p < q
-		}
-		if x.State != y.State {
-			return x.State < y.State
-		}
-		return x.Completion < y.Completion
+	slices.SortStableFunc(files, func(x, y File) int {
+		return cmp.Or(strings.Compare(x.Requested, y.Requested), strings.Compare(string(x.Action.Comparable()), string(y.Action.Comparable())),
+			cmp.Compare(x.State, y.State), strings.Compare(x.Completion, y.Completion))
 	})
 	same := func(x, y *File) bool {
 		return x.Requested == y.Requested && x.Action.Comparable() == y.Action.Comparable()

@@ -280,6 +280,24 @@ func (s *store) explain(f *storage.Fault, body []byte, resp *httprange.Response)
 	case "AuthorizationPermissionMismatch", "AuthorizationResourceTypeMismatch", "AuthorizationServiceMismatch":
 		f.Kind, f.Try = storage.Forbidden, "The shared access signature must allow to read and to list (sp=rl) the container (sr=c)."
 	}
+	if f.Kind == storage.Forbidden && s.ended() {
+		// The store does not always say so.
+		f.Kind, f.Try = storage.Expired, "The shared access signature has expired: make a new one."
+	}
+	return false
+}
+
+// ended reports whether the signature tells an end that has passed.
+func (s *store) ended() bool {
+	q, err := url.ParseQuery(s.sas)
+	if err != nil {
+		return false
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z", time.DateOnly} {
+		if end, err := time.Parse(layout, q.Get("se")); err == nil {
+			return time.Now().After(end)
+		}
+	}
 	return false
 }
 

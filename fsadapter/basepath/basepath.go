@@ -3,6 +3,7 @@ package basepath
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -15,12 +16,16 @@ import (
 // ends in "/" is a folder.
 func Find(paths []string) []string {
 	sure, maybe := map[string]bool{}, map[string]bool{}
+	last, seen := "", false // most paths are in the same folder as the one before
 	for _, p := range paths {
 		before, after, ok := cutHoodie(p)
 		if !ok {
 			continue
 		}
-		maybe[before] = true
+		if !seen || before != last {
+			maybe[before] = true
+			last, seen = before, true
+		}
 		if after == "hoodie.properties" {
 			sure[before] = true
 		}
@@ -75,41 +80,61 @@ func Junk(path string) bool {
 }
 
 // Folders returns the sorted content of every folder of a set of files, "" included, and
-// of the folders named besides. The keys of files are paths; the Name of an entry is set
+// of the folders named besides. files gives each path once; the Name of an entry is set
 // here. clash is a path that is both a file and a folder, "" if there is none.
-func Folders(files map[string]storage.Entry, folders []string) (dirs map[string][]storage.Entry, clash string) {
-	dirs = map[string][]storage.Entry{"": nil}
+func Folders(files iter.Seq2[string, storage.Entry], folders []string) (dirs map[string][]storage.Entry, clash string) {
+	content := map[string]*[]storage.Entry{"": {}}
 	add := func(dir string) {
 		for dir != "" {
-			if _, ok := dirs[dir]; ok {
+			if content[dir] != nil {
 				return
 			}
-			dirs[dir] = nil
+			content[dir] = &[]storage.Entry{}
 			dir, _ = Split(dir)
 		}
 	}
 	for _, d := range folders {
 		add(d)
 	}
+	last, in := "", content[""] // most files are in the same folder as the one before
 	for p, e := range files {
 		dir, name := Split(p)
-		add(dir)
+		if dir != last {
+			add(dir)
+			last, in = dir, content[dir]
+		}
 		e.Name = name
-		dirs[dir] = append(dirs[dir], e)
+		*in = append(*in, e)
 	}
-	for d := range dirs {
+	for d := range content {
 		if d != "" {
 			up, name := Split(d)
-			dirs[up] = append(dirs[up], storage.Entry{Name: name, Dir: true, Size: storage.SizeUnknown})
+			*content[up] = append(*content[up], storage.Entry{Name: name, Dir: true, Size: storage.SizeUnknown})
 		}
 	}
-	for p := range files {
-		if _, ok := dirs[p]; ok && (clash == "" || p < clash) {
-			clash = p
+	byName := func(a, b storage.Entry) int { return cmp.Compare(a.Name, b.Name) }
+	dirs = make(map[string][]storage.Entry, len(content))
+	for d, list := range content {
+		es := *list
+		if !slices.IsSortedFunc(es, byName) {
+			slices.SortFunc(es, byName)
 		}
-	}
-	for _, es := range dirs {
-		slices.SortFunc(es, func(a, b storage.Entry) int { return cmp.Compare(a.Name, b.Name) })
+		for i := 1; i < len(es); i++ {
+			if es[i].Name != es[i-1].Name {
+				continue
+			}
+			p := es[i].Name
+			if d != "" {
+				p = d + "/" + p
+			}
+			if clash == "" || p < clash {
+				clash = p
+			}
+		}
+		if len(es) == 0 {
+			es = nil
+		}
+		dirs[d] = es
 	}
 	return dirs, clash
 }

@@ -1,6 +1,7 @@
 package basepath
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -39,7 +40,7 @@ func TestCutAndJunk(t *testing.T) {
 }
 
 func TestFolders(t *testing.T) {
-	dirs, clash := Folders(map[string]storage.Entry{"a/b/c": {Size: 1}, "a/d": {Size: 2}, "e": {Size: 3}}, []string{"x/y"})
+	dirs, clash := Folders(maps.All(map[string]storage.Entry{"a/b/c": {Size: 1}, "a/d": {Size: 2}, "e": {Size: 3}}), []string{"x/y"})
 	if clash != "" {
 		t.Errorf("clash %q", clash)
 	}
@@ -60,7 +61,7 @@ func TestFolders(t *testing.T) {
 			t.Errorf("%q: %q, want %q", d, got, names)
 		}
 	}
-	if _, clash := Folders(map[string]storage.Entry{"a": {}, "a/b": {}}, nil); clash != "a" {
+	if _, clash := Folders(maps.All(map[string]storage.Entry{"a": {}, "a/b": {}}), nil); clash != "a" {
 		t.Errorf("clash %q, want a", clash)
 	}
 }

@@ -331,6 +331,8 @@ func (o *object) once(ctx context.Context, p []byte, off int64) (int, error) {
 	return 0, o.c.status(resp, o.t, "read", o.path, o.location)
 }
 
+const badRanges = "The server does not answer ranges correctly; use another way to the table, such as a .zip."
+
 // part reads an answer of status 206.
 func (o *object) part(ctx context.Context, resp *Response, p []byte, off int64) (int, error) {
 	if o.isFolder(resp) {
@@ -346,12 +348,12 @@ func (o *object) part(ctx context.Context, resp *Response, p []byte, off int64) 
 			return 0, o.identity(0, resp) // an empty file is answered with a range of nothing by some
 		}
 		if !ok || a != off || b < a || b-a >= int64(len(p)) || t >= 0 && b >= t {
-			return 0, o.fault(storage.Failed, 206, fmt.Errorf("the answer to bytes %d-%d has the Content-Range %.60q", off, off+int64(len(p))-1, cr), "The server does not answer ranges correctly; use another way to the table, such as a .zip.")
+			return 0, o.fault(storage.Failed, 206, fmt.Errorf("the answer to bytes %d-%d has the Content-Range %.60q", off, off+int64(len(p))-1, cr), badRanges)
 		}
 		n, total = b-a+1, t
 	} else if l, ok := contentLength(resp); ok {
 		if l > int64(len(p)) {
-			return 0, o.fault(storage.Failed, 206, fmt.Errorf("%d bytes came for a range of %d", l, len(p)), "")
+			return 0, o.fault(storage.Failed, 206, fmt.Errorf("%d bytes came for a range of %d", l, len(p)), badRanges)
 		}
 		n = l
 		if l < int64(len(p)) {
@@ -435,7 +437,10 @@ func (o *object) beyond(ctx context.Context, resp *Response, off int64) error {
 	}
 	if off == 0 {
 		if total > 0 {
-			return o.fault(storage.Failed, 416, fmt.Errorf("the server refuses the first bytes of a file of %d", total), "")
+			if err := o.identity(total, bare); err != nil {
+				return err
+			}
+			return o.fault(storage.Failed, 416, fmt.Errorf("the server refuses the first bytes of a file of %d", total), badRanges)
 		}
 		return o.identity(0, bare)
 	}
@@ -448,7 +453,7 @@ func (o *object) beyond(ctx context.Context, resp *Response, off int64) error {
 		return o.changed(errors.New("the file has become shorter"))
 	}
 	if total > off {
-		return o.fault(storage.Failed, 416, fmt.Errorf("the server refuses bytes from %d of a file of %d", off, total), "")
+		return o.fault(storage.Failed, 416, fmt.Errorf("the server refuses bytes from %d of a file of %d", off, total), badRanges)
 	}
 	return o.identity(total, bare)
 }

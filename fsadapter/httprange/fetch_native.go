@@ -78,5 +78,8 @@ func cause(err error) error {
 	for errors.As(err, &u) {
 		err = u.Err
 	}
+	if errors.Is(err, io.EOF) {
+		return errors.New("the server closed the connection without an answer")
+	}
 	return err
 }

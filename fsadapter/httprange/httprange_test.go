@@ -645,6 +645,35 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
+// A connection that the server closes without an answer is no empty file, with or without a cache.
+func TestClosedConnection(t *testing.T) {
+	s := &site{files: map[string][]byte{"f": []byte("0123456789")}}
+	closing := false
+	s.before = func(http.ResponseWriter, *http.Request, string) bool {
+		if closing {
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+	for _, reached := range []bool{false, true} {
+		src := start(t, s, Options{})
+		if reached {
+			closing = false
+			if _, err := src.List(t.Context(), ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		closing = true
+		for _, from := range []storage.Source{src, cache.New(src, cache.Options{})} {
+			b, err := storage.ReadAll(t.Context(), from, "f", 0)
+			if errors.Is(err, io.EOF) {
+				t.Errorf("%q, %v is the end of a file", b, err)
+			}
+			kind(t, err, storage.Unreachable)
+		}
+	}
+}
+
 type opaque struct{}
 
 func (opaque) Fetch(context.Context, *Request) (*Response, error) {

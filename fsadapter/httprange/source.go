@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"hudiscope/core/storage"
 	"hudiscope/core/storage/flight"
@@ -25,8 +28,17 @@ type Source struct {
 	ids   map[string]*Identity
 	sight sight
 	note  string // with hidden
-	dav   bool   // directories are asked for by WebDAV
-	looks flight.Group[struct{}, sight]
+	// refused: files whose names begin with a dot can't be read either.
+	refused bool
+	dav     bool // directories are asked for by WebDAV
+	looks   flight.Group[struct{}, sight]
+
+	// basePage is the page of the base directory, asked for to see whether it shows dot names; whoever
+	// lists the base first gets it.
+	basePage  *storage.Listing
+	basePages flight.Group[int, storage.Listing]
+	epoch     int                // counts Forget
+	stopAhead context.CancelFunc // of asking for it before it is needed; nil if that was not done
 
 	// dirs are the folders by the table's manifest, once it was needed and found.
 	dirs       map[string][]storage.Entry
@@ -92,6 +104,12 @@ func (s *Source) Forget() {
 	defer s.mu.Unlock()
 	s.ids = map[string]*Identity{}
 	s.sight = unknown
+	s.basePage = nil
+	s.epoch++
+	if s.stopAhead != nil {
+		s.stopAhead()
+		s.stopAhead = nil
+	}
 	s.dirs, s.noManifest = nil, false
 }
 
@@ -157,7 +175,7 @@ func (s *Source) List(ctx context.Context, dir string) (storage.Listing, error) 
 	if dirs != nil {
 		return s.listed(ctx, dirs, dir)
 	}
-	l, err := s.page(ctx, dir)
+	l, err := s.listing(ctx, dir)
 	if err != nil {
 		var f *storage.Fault
 		if errors.As(err, &f) && f.Kind == storage.NoListing {
@@ -200,10 +218,59 @@ func (s *Source) List(ctx context.Context, dir string) (storage.Listing, error) 
 			return storage.Listing{}, err
 		}
 		s.mu.Lock()
+		l.DotsHidden = l.Complete && !s.refused
 		l.Complete, l.Note = false, s.note
 		s.mu.Unlock()
 	}
 	return l, nil
+}
+
+// listing is the page of a directory. With the first one the page of the base is asked for, too: it
+// tells whether dot names are shown, and is needed soon.
+func (s *Source) listing(ctx context.Context, dir string) (storage.Listing, error) {
+	if dir != "" {
+		s.mu.Lock()
+		if s.sight == unknown && s.stopAhead == nil {
+			// It outlives this request, which does not wait for it. Its error is found again by whoever
+			// needs the page.
+			ahead, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+			s.stopAhead = stop
+			go func() {
+				defer stop()
+				s.baseListing(ahead)
+			}()
+		}
+		s.mu.Unlock()
+		return s.page(ctx, dir)
+	}
+	l, err := s.baseListing(ctx)
+	s.mu.Lock()
+	s.basePage = nil
+	s.mu.Unlock()
+	l.Entries = slices.Clone(l.Entries)
+	return l, err
+}
+
+// baseListing is the page of the base directory; one got before is kept until it was given away.
+func (s *Source) baseListing(ctx context.Context) (storage.Listing, error) {
+	s.mu.Lock()
+	epoch := s.epoch
+	s.mu.Unlock()
+	return s.basePages.Do(ctx, epoch, func(ctx context.Context) (storage.Listing, error) {
+		s.mu.Lock()
+		kept := s.basePage
+		s.mu.Unlock()
+		if kept != nil {
+			return *kept, nil
+		}
+		l, err := s.page(ctx, "")
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err == nil && s.epoch == epoch {
+			s.basePage = &l
+		}
+		return l, err
+	})
 }
 
 func (s *Source) listed(ctx context.Context, dirs map[string][]storage.Entry, dir string) (storage.Listing, error) {
@@ -250,7 +317,7 @@ func (s *Source) manifest(ctx context.Context) (map[string][]storage.Entry, erro
 		if err != nil {
 			return nil, err
 		}
-		dirs, _ := basepath.Folders(m.Files, nil) // Parse has refused clashes
+		dirs, _ := basepath.Folders(maps.All(m.Files), nil) // Parse has refused clashes
 		s.mu.Lock()
 		s.dirs = dirs
 		s.mu.Unlock()
@@ -271,7 +338,7 @@ func showsDots(l storage.Listing) bool {
 // although a file in it can be read, or is kept from being read.
 func (s *Source) look(ctx context.Context, dir string, l storage.Listing) (sight, error) {
 	if dir != "" {
-		root, err := s.page(ctx, "")
+		root, err := s.baseListing(ctx)
 		var f *storage.Fault
 		switch {
 		case err == nil:
@@ -282,28 +349,30 @@ func (s *Source) look(ctx context.Context, dir string, l storage.Listing) (sight
 			return unknown, err
 		}
 	}
-	is, note := sees, ""
+	is, note, refused := sees, "", false
 	if !showsDots(l) {
 		o, err := s.Open(ctx, ".hoodie/hoodie.properties")
 		if err != nil {
 			return unknown, err
 		}
 		defer o.Close()
-		_, err = o.ReadAt(ctx, make([]byte, 1), 0)
+		if _, known := o.(storage.KnownSizer).KnownSize(); !known { // else it was read before
+			_, err = o.ReadAt(ctx, make([]byte, 1), 0)
+		}
 		var f *storage.Fault
 		switch {
 		case err == nil:
-			is, note = hidden, "The server does not list names that begin with a dot, so log files may be missing here."
+			is, note = hidden, "The server does not list names that begin with a dot, which log files have."
 		case storage.IsNotExist(err):
 			// No table here, so no proof either way.
 		case errors.As(err, &f) && f.Kind == storage.Forbidden:
-			is, note = hidden, fmt.Sprintf("The server refuses names that begin with a dot (HTTP %d), so .hoodie and log files can't be seen.", f.Status)
+			is, note, refused = hidden, fmt.Sprintf("The server refuses names that begin with a dot (HTTP %d), so .hoodie and log files can't be seen.", f.Status), true
 		default:
 			return unknown, err
 		}
 	}
 	s.mu.Lock()
-	s.sight, s.note = is, note
+	s.sight, s.note, s.refused = is, note, refused
 	s.mu.Unlock()
 	return is, nil
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -90,7 +91,7 @@ func Parse(b []byte, location string) (*Manifest, error) {
 		}
 		m.Files[p] = e
 	}
-	if _, clash := basepath.Folders(m.Files, nil); clash != "" {
+	if _, clash := basepath.Folders(maps.All(m.Files), nil); clash != "" {
 		return refuse("the manifest has %q both as a file and as a folder", clash)
 	}
 	return m, nil
@@ -194,7 +195,7 @@ func Make(ctx context.Context, src storage.Source, inFlight int, now time.Time) 
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	if _, clash := basepath.Folders(m.Files, nil); clash != "" {
+	if _, clash := basepath.Folders(maps.All(m.Files), nil); clash != "" {
 		return nil, &storage.Fault{Op: "list", Path: clash, Location: loc, Kind: storage.Refused, Err: errors.New("it is both a file and a directory, which a web server can't serve")}
 	}
 	return m, nil

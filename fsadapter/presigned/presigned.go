@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -111,7 +112,7 @@ func Parse(b []byte, location string) (*Bundle, error) {
 		}
 		entries[p] = storage.Entry{}
 	}
-	if _, clash := basepath.Folders(entries, nil); clash != "" {
+	if _, clash := basepath.Folders(maps.All(entries), nil); clash != "" {
 		return refuse("the bundle has %q both as a file and as a folder", clash)
 	}
 	return &bundle, nil
@@ -183,7 +184,7 @@ func (s *Source) take(b *Bundle) {
 		}
 	}
 	s.b = b
-	s.dirs, _ = basepath.Folders(entries, nil) // Parse has refused clashes
+	s.dirs, _ = basepath.Folders(maps.All(entries), nil) // Parse has refused clashes
 }
 
 // maxRenewed is the largest bundle that is read to renew one, in bytes.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"syscall/js"
@@ -69,7 +70,7 @@ func (s *source) index() error {
 		entries[p] = e
 	}
 	var clash string
-	if s.dirs, clash = basepath.Folders(entries, nil); clash != "" {
+	if s.dirs, clash = basepath.Folders(maps.All(entries), nil); clash != "" {
 		return &storage.Fault{Op: "open", Path: clash, Location: s.location, Kind: storage.Refused, Err: errors.New("there is both a file and a folder of this name")}
 	}
 	return nil

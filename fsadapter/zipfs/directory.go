@@ -72,7 +72,12 @@ func (s *Source) directory(ctx context.Context) ([]*entry, error) {
 	if err := s.readFull(ctx, dir, from); err != nil {
 		return nil, s.damaged(err, from, "central directory")
 	}
-	var all []*entry
+	// A line takes 46 bytes at least, whatever number of them is claimed.
+	room := min(e.entries, e.size/46)
+	if !e.exact {
+		room = e.size / 100
+	}
+	all, slab := make([]*entry, 0, room), []entry(nil)
 	for rest := dir; len(rest) > 0; {
 		at := from + int64(len(dir)-len(rest))
 		if len(rest) < 46 || string(rest[:4]) != "PK\x01\x02" {
@@ -82,12 +87,16 @@ func (s *Source) directory(ctx context.Context) ([]*entry, error) {
 		if 46+n+x+c > len(rest) {
 			return nil, corrupt.At(at+28, "central directory header lengths", fmt.Sprintf("at most %d bytes", len(rest)-46), fmt.Sprint(n+x+c))
 		}
-		ent, err := s.line(rest[:46], rest[46:46+n], rest[46+n:46+n+x], at, shift)
+		if len(slab) == 0 {
+			slab = make([]entry, min(max(room/16, 16), 4096))
+		}
+		ent := &slab[0]
+		ok, err := s.line(ent, rest[:46], rest[46:46+n], rest[46+n:46+n+x], at, shift)
 		if err != nil {
 			return nil, err
 		}
-		if ent != nil {
-			all = append(all, ent)
+		if ok {
+			all, slab = append(all, ent), slab[1:]
 		} else {
 			e.entries-- // "./" and the like
 		}
@@ -154,15 +163,13 @@ func (s *Source) findEnd(ctx context.Context) (*end, error) {
 	return e, nil
 }
 
-// line reads one central directory header; nil for a folder that is the root itself.
-func (s *Source) line(h, rawName, extra []byte, at, shift int64) (*entry, error) {
-	e := &entry{
-		flags: u16(h[8:]), method: u16(h[10:]), crc: u32(h[16:]), at: at,
-		packed: int64(u32(h[20:])), size: int64(u32(h[24:])), header: int64(u32(h[42:])),
-	}
+// line reads one central directory header into e; false for a folder that is the root itself.
+func (s *Source) line(e *entry, h, rawName, extra []byte, at, shift int64) (bool, error) {
+	e.flags, e.method, e.crc, e.at = u16(h[8:]), u16(h[10:]), u32(h[16:]), at
+	e.packed, e.size, e.header, e.modified = int64(u32(h[20:])), int64(u32(h[24:])), int64(u32(h[42:])), time.Time{}
 	name, err := s.plainName(rawName, h[5], at)
 	if err != nil || name == "" {
-		return nil, err
+		return false, err
 	}
 	e.name = name
 	for len(extra) >= 4 {
@@ -179,7 +186,7 @@ func (s *Source) line(h, rawName, extra []byte, at, shift int64) (*entry, error)
 					continue
 				}
 				if len(v) < 8 || u64(v) > 1<<62 {
-					return nil, corrupt.At(at, "zip64 sizes of "+name, "8 bytes each", fmt.Sprintf("%x", v))
+					return false, corrupt.At(at, "zip64 sizes of "+name, "8 bytes each", fmt.Sprintf("%x", v))
 				}
 				*f, v = int64(u64(v)), v[8:]
 			}
@@ -191,9 +198,9 @@ func (s *Source) line(h, rawName, extra []byte, at, shift int64) (*entry, error)
 	}
 	e.header += shift
 	if e.header < 0 || e.header > s.size-30 || e.packed < 0 || e.packed > s.size-30-e.header {
-		return nil, corrupt.At(at, "place of "+name, fmt.Sprintf("within the %d bytes of the archive", s.size), fmt.Sprintf("%d bytes at %d", e.packed, e.header))
+		return false, corrupt.At(at, "place of "+name, fmt.Sprintf("within the %d bytes of the archive", s.size), fmt.Sprintf("%d bytes at %d", e.packed, e.header))
 	}
-	return e, nil
+	return true, nil
 }
 
 // plainName checks and cleans the name of an entry: "" for the root.

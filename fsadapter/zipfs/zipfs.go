@@ -126,7 +126,7 @@ const maxDepth = 8_000_000
 
 // arrange finds the base and builds the listings.
 func (s *Source) arrange(all []*entry) error {
-	var names []string
+	names := make([]string, 0, len(all))
 	kept := all[:0]
 	for _, e := range all {
 		if basepath.Junk(strings.TrimSuffix(e.name, "/")) {
@@ -154,10 +154,9 @@ func (s *Source) arrange(all []*entry) error {
 
 // root builds the listings of what lies below the base.
 func (s *Source) root() error {
-	s.files = map[string]*entry{}
-	entries := map[string]storage.Entry{}
+	s.files = make(map[string]*entry, len(s.all))
 	var folders []string
-	depth := 0
+	depth, added := 0, 0
 	for _, e := range s.all {
 		p, ok := basepath.Cut(e.name, s.base)
 		if !ok || p == "" {
@@ -171,10 +170,20 @@ func (s *Source) root() error {
 			continue
 		}
 		s.files[p] = e // of two entries with one name the later counts, as for unzip
-		entries[p] = storage.Entry{Size: e.size, ModTime: e.modified}
+		added++
+	}
+	once := added == len(s.files)
+	// In the order of the archive, which mostly is that of the names.
+	files := func(yield func(string, storage.Entry) bool) {
+		for _, e := range s.all {
+			p, ok := basepath.Cut(e.name, s.base)
+			if ok && p != "" && !strings.HasSuffix(p, "/") && (once || s.files[p] == e) && !yield(p, storage.Entry{Size: e.size, ModTime: e.modified}) {
+				return
+			}
+		}
 	}
 	var clash string
-	if s.dirs, clash = basepath.Folders(entries, folders); clash != "" {
+	if s.dirs, clash = basepath.Folders(files, folders); clash != "" {
 		return s.refuse("open", clash, "", "the archive has %q both as a file and as a folder", clash)
 	}
 	return nil

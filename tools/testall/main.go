@@ -1,6 +1,7 @@
 // Command testall runs every kind of test of the repository and counts them: Go
 // tests, the same tests as WebAssembly under Node, fuzz smoke runs, linters, the size
-// budget, the gold comparison, the edge worker on workerd, and the page in Chromium.
+// budget, the gold comparison, the edge worker on workerd, the page in Chromium, and
+// real servers.
 //
 //	go run ./tools/testall              all steps
 //	go run ./tools/testall -only lint   some of them (comma separated)
@@ -45,6 +46,7 @@ var steps = []step{
 	{"gold", "answers of the command against Apache Hudi's own, a subset", 10 * time.Minute, gold},
 	{"edge", "the worker on workerd", 5 * time.Minute, edge},
 	{"e2e", "the page in Chromium", 15 * time.Minute, e2e},
+	{"servers", "tables on real web servers, object stores and a bound bucket, and through a fault proxy", 25 * time.Minute, servers},
 	{"fuzz", "every fuzz target for a few seconds", 10 * time.Minute, fuzz},
 }
 
@@ -55,7 +57,7 @@ func main() {
 	flag.Parse()
 	if *list {
 		for _, s := range steps {
-			fmt.Printf("%-6s %s\n", s.name, s.about)
+			fmt.Printf("%-7s %s\n", s.name, s.about)
 		}
 		return
 	}

@@ -41,58 +41,25 @@ func (v *compareView) Render() goapp.UI {
 	return view.Div("compare", view.Group(body...)...)
 }
 
-// writes are the completed instants that can be compared, oldest first.
-func (v *compareView) writes() []api.Instant {
-	t := v.Root.s.timeline.val
-	if t == nil {
-		return nil
-	}
-	var out []api.Instant
-	for _, in := range t.Active {
-		switch in.Action {
-		case "commit", "deltacommit", "replacecommit":
-			if in.State == "COMPLETED" {
-				out = append(out, in)
-			}
-		}
-	}
-	return out
-}
-
 // lastWrite offers the comparison of the last two writes.
 func (v *compareView) lastWrite() goapp.UI {
-	w := v.writes()
+	w, _ := v.Root.s.instants().Writes("", 2)
 	if len(w) < 2 {
 		return nil
 	}
 	st := v.Root.s.state
-	st.Before, st.After = w[len(w)-2].Requested, w[len(w)-1].Requested
+	st.Before, st.After = w[1].Requested, w[0].Requested
 	return view.Link("button primary", st, goapp.Text("What the last write changed"))
 }
 
 func (v *compareView) chooser() goapp.UI {
 	st := v.Root.s.state
-	w := v.writes()
 	pick := func(id, label, none, value string, set func(*model.State, string)) goapp.UI {
-		opts := []goapp.UI{goapp.Option().Value("").Selected(value == "").Text(none)}
-		found := value == ""
-		for i := len(w) - 1; i >= 0; i-- {
-			in := w[i]
-			text := in.Requested + "  " + in.Action
-			if in.Operation != "" {
-				text += ", " + opName(in.Operation)
-			}
-			found = found || in.Requested == value
-			opts = append(opts, goapp.Option().Value(in.Requested).Selected(in.Requested == value).Text(text))
-		}
-		if !found {
-			opts = append(opts, goapp.Option().Value(value).Selected(true).Text(value))
-		}
-		return view.Div("pick-instant", goapp.Label().For(id).Text(label), goapp.Select().ID(id).Class("select mono").Body(opts...).OnChange(func(ctx goapp.Context, _ goapp.Event) {
+		return &instantPicker{Root: v.Root, Rev: v.Rev, ID: id, Label: label, None: none, Value: value, Set: func(x string) {
 			next := v.Root.s.state
-			set(&next, ctx.JSSrc().Get("value").String())
+			set(&next, x)
 			v.Root.navigate(next)
-		}))
+		}}
 	}
 	swap := st
 	swap.Before, swap.After = st.After, st.Before

@@ -86,6 +86,7 @@ func (r *Root) current() model.View {
 var tabIcons = map[model.View]view.Icon{
 	model.Timeline: view.IconTimeline, model.Files: view.IconFiles, model.Blocks: view.IconBlocks, model.Rows: view.IconRows, model.Table: view.IconTable,
 	model.History: view.IconLadder, model.Compare: view.IconCompare, model.Health: view.IconHealth, model.Metadata: view.IconMeta,
+	model.Plan: iconPlan, model.Stream: iconStream,
 }
 
 func (r *Root) tabBar() goapp.UI {
@@ -277,6 +278,10 @@ func (r *Root) view() goapp.UI {
 		return &blocksView{Root: r, Rev: s.rev}
 	case model.Rows:
 		return &rowsView{Root: r, State: s.state, Table: s.table().Location, Rev: s.rev}
+	case model.Plan:
+		return &planView{Root: r, Rev: s.rev}
+	case model.Stream:
+		return &streamView{Root: r, Rev: s.rev}
 	case model.History:
 		return &historyView{Root: r, Rev: s.rev}
 	case model.Compare:

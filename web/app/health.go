@@ -25,7 +25,13 @@ func (v *healthView) Render() goapp.UI {
 	h := &s.health
 	switch {
 	case h.fault != nil:
-		return view.Div("health", view.FaultPanel(h.fault, v.Root.bytesLink(h.fault), h.retrier(s)))
+		way := v.Root.bytesLink(h.fault)
+		if s.state.Limits != "" {
+			st := s.state
+			st.Limits = ""
+			way = view.Link("button", st, goapp.Text("Check with the default thresholds"))
+		}
+		return view.Div("health", view.FaultPanel(h.fault, way, h.retrier(s)))
 	case h.val == nil:
 		return view.Div("health", view.Loading("Checking the table", h.slow, h.prog, h.canceller()), bones())
 	}
@@ -41,7 +47,7 @@ func (v *healthView) Render() goapp.UI {
 	if len(items) > 0 {
 		body = append(body, goapp.Div().Class("health-list").Body(items...))
 	}
-	body = append(body, view.Div("health-foot", v.checks(a), thresholds(a)))
+	body = append(body, view.Div("health-foot", v.checks(a), &thresholdForm{Root: v.Root, Rev: v.Rev, List: a.Thresholds}))
 	return view.Div("health", body...)
 }
 
@@ -226,14 +232,80 @@ func (v *healthView) checks(a *api.Health) goapp.UI {
 		goapp.TBody().Body(rows...))))
 }
 
-func thresholds(a *api.Health) goapp.UI {
-	list := append([]api.HealthThreshold{}, a.Thresholds...)
+// thresholdForm shows the thresholds of the checks and changes them. Those that are not the defaults
+// stand in the address.
+type thresholdForm struct {
+	goapp.Compo
+
+	Root *Root
+	Rev  int
+	List []api.HealthThreshold
+
+	wrong map[string]string // what was typed and is no number, by name
+}
+
+// set checks the table again with another value of a threshold.
+func (v *thresholdForm) set(t api.HealthThreshold, text string) {
+	x, ok := model.ParseAmount(text, t.Unit)
+	if !ok {
+		if v.wrong == nil {
+			v.wrong = map[string]string{}
+		}
+		v.wrong[t.Name] = text
+		return
+	}
+	delete(v.wrong, t.Name)
+	st := v.Root.s.state
+	limits := model.ParseLimits(st.Limits)
+	if limits == nil {
+		limits = map[string]float64{}
+	}
+	if limits[t.Name] = x; x == t.Default {
+		delete(limits, t.Name)
+	}
+	st.Limits = model.JoinLimits(limits)
+	v.Root.navigate(st)
+}
+
+func (v *thresholdForm) Render() goapp.UI {
+	list := append([]api.HealthThreshold{}, v.List...)
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Name < list[j].Name })
 	var rows []goapp.UI
+	changed := false
 	for _, t := range list {
-		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(view.Mono(t.Name)), goapp.Td().Class("num").Text(amount(t.Value, t.Unit)), goapp.Td().Class("dim").Text(t.What)))
+		id := "limit-" + strings.ReplaceAll(t.Name, ".", "-")
+		shown, wrong := amount(t.Value, t.Unit), false
+		if text, ok := v.wrong[t.Name]; ok {
+			shown, wrong = text, true
+		} else if t.Unit == "bytes" {
+			if x, ok := model.ParseAmount(shown, t.Unit); !ok || x != t.Value {
+				shown = model.Count(int64(t.Value)) + " bytes" // rounding would change it
+			}
+		}
+		input := goapp.Input().ID(id).Class("limit num").Type("text").Value(shown).AutoComplete(false).Spellcheck(false).Aria("label", t.Name).
+			Aria("describedby", id+"-what").OnChange(func(ctx goapp.Context, _ goapp.Event) { v.set(t, ctx.JSSrc().Get("value").String()) }, t.Name, t.Value)
+		what := []goapp.UI{goapp.Span().ID(id + "-what").Text(t.What)}
+		if wrong {
+			input = input.Aria("invalid", true)
+			example := "12 " + t.Unit
+			if t.Unit == "bytes" {
+				example = "64 MB"
+			}
+			what = append(what, goapp.P().Class("bad-text").Role("alert").Text("That is no number of "+t.Unit+"; write it like "+example+"."))
+		}
+		if t.Value != t.Default {
+			changed = true
+			what = append(what, goapp.P().Body(view.Badge("accent", "changed"), goapp.Text(" by default "+amount(t.Default, t.Unit))))
+		}
+		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(view.Mono(t.Name)), goapp.Td().Body(input), goapp.Td().Class("dim").Body(what...)))
 	}
-	return goapp.Section().Class("panel").Body(goapp.H2().Text("Thresholds"), view.Wrap("table-wrap", goapp.Table().Class("stats").Body(
-		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Name"), goapp.Th().Scope("col").Class("num").Text("Value"), goapp.Th().Scope("col").Text("Meaning"))),
+	var reset goapp.UI
+	if changed {
+		st := v.Root.s.state
+		st.Limits = ""
+		reset = view.Link("button small", st, goapp.Text("Back to the defaults"))
+	}
+	return goapp.Section().Class("panel").Body(view.Div("panel-head", goapp.H2().Text("Thresholds"), reset), view.Wrap("table-wrap", goapp.Table().Class("stats limits").Body(
+		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Name"), goapp.Th().Scope("col").Text("Value"), goapp.Th().Scope("col").Text("Meaning"))),
 		goapp.TBody().Body(rows...))))
 }

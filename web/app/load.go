@@ -32,6 +32,14 @@ type load[A any] struct {
 // want asks for an answer unless it is there or on its way. What was asked for before
 // under another key is cancelled.
 func want[A any](s *Session, l *load[A], key string, op api.Op, req any) {
+	wantBy(s, l, key, func(ctx context.Context, progress func(api.Progress)) (A, error) {
+		return client.Call[A](ctx, s.transport, op, req, progress)
+	})
+}
+
+// wantBy is want for an answer that takes more than one request: fetch gets it, on a goroutine of its
+// own.
+func wantBy[A any](s *Session, l *load[A], key string, fetch func(context.Context, func(api.Progress)) (A, error)) {
 	if l.key == key && (l.busy || l.val != nil || l.fault != nil) {
 		return
 	}
@@ -63,7 +71,7 @@ func want[A any](s *Session, l *load[A], key string, op api.Op, req any) {
 		})
 	}
 	go func() {
-		a, err := client.Call[A](ctx, s.transport, op, req, progress)
+		a, err := fetch(ctx, progress)
 		cancel()
 		s.dispatch(func() {
 			if l.seq != seq {

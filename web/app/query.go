@@ -1,8 +1,13 @@
 package app
 
 import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
 
+	"hudiscope/core/api"
 	"hudiscope/web/model"
 	"hudiscope/web/view"
 )
@@ -37,15 +42,321 @@ func queryOptions(st model.State) map[string]string {
 	return o
 }
 
+// conditionOf is the condition of a state.
+func conditionOf(st model.State) api.Condition {
+	return api.Condition{Where: st.Where, Columns: model.SplitList(st.Columns)}
+}
+
+// placeOf are the partitions and the file group that a state limits a query to.
+func placeOf(st model.State) (partitions []string, fileID string) {
+	switch {
+	case st.FileID != "":
+		return []string{st.Partition}, st.FileID
+	case st.OnlyPartition:
+		return []string{st.Partition}, ""
+	}
+	return nil, ""
+}
+
+// sparkOf are Spark's numbers that a state changes.
+func sparkOf(st model.State) map[string]string {
+	o := map[string]string{}
+	for _, f := range sparkFields {
+		if x := *f.of(&st); x != "" {
+			o[f.name] = x
+		}
+	}
+	if len(o) == 0 {
+		return nil
+	}
+	return o
+}
+
+// sparkFields are Spark's settings of a scan, with Spark's defaults on a machine of eight cores.
+var sparkFields = [...]struct {
+	name, usual string
+	of          func(*model.State) *string
+}{
+	{"spark.sql.files.maxPartitionBytes", "134217728", func(s *model.State) *string { return &s.MaxPartition }},
+	{"spark.sql.files.openCostInBytes", "4194304", func(s *model.State) *string { return &s.OpenCost }},
+	{"spark.default.parallelism", "8", func(s *model.State) *string { return &s.Parallelism }},
+}
+
+// planRequest asks for the plan of the query that a state stands for.
+func planRequest(t api.Table, st model.State) api.PlanRequest {
+	req := api.PlanRequest{Table: t, Options: queryOptions(st), Condition: conditionOf(st), Limit: st.Limit, Spark: sparkOf(st)}
+	req.Partitions, req.FileID = placeOf(st)
+	return req
+}
+
+// wantPlan asks for the plan, and with the rules of a release for the right one beside it.
+func (s *Session) wantPlan(t api.Table) {
+	req := planRequest(t, s.state)
+	want(s, &s.plan, requestKey(req), api.OpPlan, req)
+	if s.state.Rules != "" {
+		req.Hudi = ""
+		want(s, &s.planRight, requestKey(req), api.OpPlan, req)
+	}
+}
+
+// wantColumns asks for the schema once columns are chosen from it.
+func (s *Session) wantColumns(t api.Table) {
+	if s.chooseColumns {
+		want(s, &s.schema, "all", api.OpSchema, api.SchemaRequest{Table: t})
+	}
+}
+
+// requestKey tells requests apart.
+func requestKey(req any) string {
+	b, _ := json.Marshal(req)
+	return string(b)
+}
+
+// whereFault is the fault of a condition that can't be understood, nil for any other.
+func whereFault(f *api.Fault) *api.Fault {
+	if f != nil && f.Part == "where" {
+		return f
+	}
+	return nil
+}
+
+// predicateBox asks for a condition, columns and a limit. It is the same in every view that reads rows.
+type predicateBox struct {
+	goapp.Compo
+
+	Root  *Root
+	State model.State
+	// Fault is that of the condition, if it can't be understood.
+	Fault *api.Fault
+	Rev   int
+
+	ctx   goapp.Context
+	was   string // the condition of the state that the draft began with
+	draft string
+	picks []string // the columns chosen while the chooser is open
+	open  bool
+}
+
+func (v *predicateBox) OnMount(ctx goapp.Context) {
+	v.ctx = ctx
+	v.was, v.draft = v.State.Where, v.State.Where
+}
+
+func (v *predicateBox) OnUpdate(ctx goapp.Context) {
+	v.ctx = ctx
+	if v.State.Where != v.was {
+		v.was = v.State.Where
+		v.put(v.State.Where)
+	}
+}
+
+// put writes a condition into the field.
+func (v *predicateBox) put(text string) {
+	v.draft = text
+	if v.ctx == nil {
+		return
+	}
+	v.ctx.Defer(func(goapp.Context) {
+		if el := goapp.Window().GetElementByID("where"); el.Truthy() {
+			el.Set("value", text)
+		}
+	})
+}
+
+func (v *predicateBox) apply() {
+	to := v.Root.s.state
+	to.Where = strings.TrimSpace(v.draft)
+	v.was = to.Where
+	v.Root.navigate(to)
+}
+
+func (v *predicateBox) Render() goapp.UI {
+	wrong := v.Fault != nil && strings.TrimSpace(v.draft) == strings.TrimSpace(v.State.Where)
+	field := goapp.Elem("textarea").ID("where").Class("mono").Attr("rows", 1).Spellcheck(false).Attr("autocomplete", "off").Aria("label", "WHERE condition").
+		Attr("placeholder", "a condition, such as fare > 20 AND city IN ('sao_paulo', 'chennai')").
+		OnInput(func(ctx goapp.Context, _ goapp.Event) { v.draft = ctx.JSSrc().Get("value").String() }).
+		OnKeyDown(func(_ goapp.Context, e goapp.Event) {
+			if e.Get("key").String() == "Enter" && !e.Get("shiftKey").Truthy() && !e.Get("isComposing").Truthy() {
+				e.Call("preventDefault")
+				v.apply()
+			}
+		}).Body(goapp.Text(v.State.Where))
+	// The text lies once more below the field: it makes the field as high as it has lines, and its
+	// wrong part is underlined.
+	echo := []goapp.UI{goapp.Text(v.draft + "\u200b")}
+	if wrong {
+		// The fault counts bytes of the condition as it was sent; the draft may begin with spaces.
+		lead := len(v.draft) - len(strings.TrimLeft(v.draft, " \t\r\n"))
+		before, bad, after := model.WrongPart(v.draft, v.Fault.Offset+int64(lead))
+		if bad == "" {
+			bad = "\u00a0\u00a0"
+		}
+		echo = []goapp.UI{goapp.Text(before), goapp.Span().Class("wrong").Text(bad), goapp.Text(after + "\u200b")}
+		field = field.Aria("invalid", true).Aria("describedby", "where-fault")
+	}
+	limit := ""
+	if v.State.Limit > 0 {
+		limit = strconv.Itoa(v.State.Limit)
+	}
+	changed := strings.TrimSpace(v.draft) != v.State.Where
+	apply := view.Button("small", "Apply", func(goapp.Context, goapp.Event) { v.apply() }).Title("Enter does the same")
+	if changed {
+		apply = apply.Class("primary")
+	}
+	row := []goapp.UI{
+		goapp.Label().For("where").Class("where-word mono").Text("WHERE"),
+		view.Div("where-field", goapp.Div().Class("where-echo mono").Aria("hidden", true).Body(echo...), field),
+		apply,
+	}
+	if v.draft != "" || v.State.Where != "" {
+		row = append(row, view.IconButton(view.IconClose, "Clear the condition", func(goapp.Context, goapp.Event) {
+			v.put("")
+			v.apply()
+		}))
+	}
+	row = append(row,
+		v.columnsButton(),
+		view.Div("limit-field", goapp.Label().For("query-limit").Text("Limit"),
+			goapp.Input().ID("query-limit").Type("text").Attr("inputmode", "numeric").Class("small-input mono").Placeholder("none").Attr("value", limit).
+				OnChange(func(ctx goapp.Context, _ goapp.Event) {
+					to := v.Root.s.state
+					n, err := strconv.Atoi(strings.TrimSpace(ctx.JSSrc().Get("value").String()))
+					if err != nil || n < 0 || n > 1<<30 {
+						n = 0
+					}
+					ctx.JSSrc().Set("value", map[bool]string{true: strconv.Itoa(n)}[n > 0])
+					to.Limit = n
+					v.Root.navigate(to)
+				})),
+		v.skipped(),
+	)
+	out := []goapp.UI{view.Div("predicate-row", view.Group(row...)...)}
+	if wrong {
+		text := []goapp.UI{goapp.Strong().Text(v.Fault.Message)}
+		if v.Fault.Try != "" {
+			text = append(text, goapp.Text(" "+v.Fault.Try))
+		}
+		out = append(out, goapp.P().ID("where-fault").Class("where-fault").Role("alert").Body(view.IconWarning.UI(), goapp.Span().Body(text...)))
+	}
+	if v.open {
+		out = append(out, v.chooser())
+	}
+	return goapp.Div().Class("predicate").Role("search").Aria("label", "Condition, columns and limit").Body(out...)
+}
+
+// skipped tells how many files the condition leaves out, with the way to the reasons.
+func (v *predicateBox) skipped() goapp.UI {
+	s := v.Root.s
+	if v.State.Where == "" || v.Fault != nil {
+		return nil
+	}
+	switch p := s.plan.val; {
+	case s.plan.busy:
+		return goapp.Span().Class("dim").Text("planning…")
+	case p == nil || p.Pruning == nil:
+		return nil
+	default:
+		n := 0
+		for i := range p.Pruning.Files {
+			if !p.Pruning.Files[i].Kept {
+				n++
+			}
+		}
+		tone := "skip-chip"
+		if n > 0 {
+			tone += " some"
+		}
+		return goapp.A().ID("skip-chip").Class(tone).Href("#" + v.State.Go(model.Plan).Fragment()).Title("Which files, and why: see the plan").
+			Text(model.Count(int64(n)) + " of " + model.Plural(int64(len(p.Pruning.Files)), "file") + " skipped")
+	}
+}
+
+// columnsKnown are the columns that can be chosen.
+func (v *predicateBox) columnsKnown() []api.Column {
+	s := v.Root.s
+	if p := s.plan.val; p != nil && v.State.Columns == "" {
+		return p.Columns
+	}
+	if a := s.schema.val; a != nil {
+		return a.Columns
+	}
+	return nil
+}
+
+func (v *predicateBox) columnsButton() goapp.UI {
+	label := "All columns"
+	if l := model.SplitList(v.State.Columns); len(l) > 0 {
+		label = model.Plural(int64(len(l)), "column")
+	}
+	return goapp.Button().Type("button").ID("choose-columns").Class("button small").Aria("expanded", v.open).Text(label).OnClick(func(goapp.Context, goapp.Event) {
+		v.open = !v.open
+		v.picks = model.SplitList(v.State.Columns)
+		if v.open {
+			v.Root.s.chooseColumns = true
+			v.Root.s.ensure()
+		}
+	})
+}
+
+// chooser lists the columns; those chosen are read in the order in which they were.
+func (v *predicateBox) chooser() goapp.UI {
+	cols := v.columnsKnown()
+	if cols == nil {
+		if f := v.Root.s.schema.fault; f != nil {
+			return view.FaultPanel(f, nil, v.Root.s.schema.retrier(v.Root.s))
+		}
+		return view.Div("columns-chooser", goapp.Span().Class("dim").Role("status").Text("Reading the schema…"))
+	}
+	at := map[string]int{}
+	for i, n := range v.picks {
+		at[n] = i + 1
+	}
+	var boxes []goapp.UI
+	for _, c := range cols {
+		n, chosen := at[c.Name]
+		mark := ""
+		if chosen {
+			mark = strconv.Itoa(n)
+		}
+		name := c.Name
+		boxes = append(boxes, goapp.Label().Class("column-pick").Title(c.Type).Body(
+			goapp.Input().Type("checkbox").Checked(chosen).DataSet("column", name).OnChange(func(ctx goapp.Context, _ goapp.Event) {
+				var next []string
+				for _, x := range v.picks {
+					if x != name {
+						next = append(next, x)
+					}
+				}
+				if ctx.JSSrc().Get("checked").Truthy() {
+					next = append(next, name)
+				}
+				v.picks = next
+			}, name),
+			goapp.Span().Class("mono").Text(c.Name), goapp.Span().Class("pick-order num").Text(mark)))
+	}
+	set := func(list []string) {
+		to := v.Root.s.state
+		to.Columns = model.JoinList(list)
+		v.open = false
+		v.Root.navigate(to)
+	}
+	return goapp.Div().Class("columns-chooser").Role("group").Aria("label", "Columns to read").Body(
+		view.Div("column-picks", boxes...),
+		view.Div("actions",
+			view.Button("small primary", "Read these", func(goapp.Context, goapp.Event) { set(v.picks) }),
+			view.Button("small", "All columns", func(goapp.Context, goapp.Event) { set(nil) }),
+			view.Button("small", "Cancel", func(goapp.Context, goapp.Event) { v.open = false })),
+		goapp.P().Class("dim").Text("Columns come in the order in which they are chosen. Fewer columns read fewer bytes of Parquet files."))
+}
+
 func (v *rowsView) optionsButton() goapp.UI {
 	open := v.Root.s.rowOptions || v.State.Query != "" || v.State.Rules != ""
 	return goapp.Button().Type("button").ID("query-options").Class("button small").Aria("expanded", open).Text("Query options").
 		OnClick(func(goapp.Context, goapp.Event) { v.Root.s.rowOptions = !v.Root.s.rowOptions; v.Root.s.ensure() })
 }
 
-// queryForm chooses how the rows are read.
-func (v *rowsView) queryForm() goapp.UI {
-	st := v.State
+// queryForm chooses how Spark reads the rows.
+func (r *Root) queryForm(st model.State) goapp.UI {
 	kind := func(q, label, title string) goapp.UI {
 		to := st
 		to.Query = q
@@ -66,55 +377,46 @@ func (v *rowsView) queryForm() goapp.UI {
 		kind("inc", "Incremental", "The rows that changed in a range of instants, as they are at its end"),
 		kind("cdc", "Change data", "Every change in a range: operation, before and after. Needs hoodie.table.cdc.enabled"),
 	)}
-	set := func(f func(*model.State, string)) goapp.EventHandler {
-		return func(ctx goapp.Context, _ goapp.Event) {
-			to := v.State
-			f(&to, ctx.JSSrc().Get("value").String())
-			v.Root.navigate(to)
+	set := func(f func(*model.State, string)) func(string) {
+		return func(x string) {
+			to := r.s.state
+			f(&to, x)
+			r.navigate(to)
 		}
 	}
 	if st.Query == "inc" || st.Query == "cdc" {
 		items = append(items,
-			v.instantSelect("query-begin", "After", "the beginning", st.Begin, set(func(s *model.State, x string) { s.Begin = x })),
-			v.instantSelect("query-end", "Up to", "the latest", st.End, set(func(s *model.State, x string) { s.End = x })))
+			r.instantSelect("query-begin", "After", "the beginning", st.Begin, set(func(s *model.State, x string) { s.Begin = x })),
+			r.instantSelect("query-end", "Up to", "the latest", st.End, set(func(s *model.State, x string) { s.End = x })))
 	} else {
-		items = append(items, v.instantSelect("query-asof", "As of", "the latest", st.AsOf, set(func(s *model.State, x string) { s.AsOf = x })))
+		items = append(items, r.instantSelect("query-asof", "As of", "the latest", st.AsOf, set(func(s *model.State, x string) { s.AsOf = x })))
 	}
-	var rules []goapp.UI
-	found := false
-	for _, r := range [...]struct{ value, label string }{{"", "the right answer"}, {"1.2.0", "Hudi 1.2.0"}, {"1.0.2", "Hudi 1.0.2"}, {"0.15.0", "Hudi 0.15.0"}, {"0.14.1", "Hudi 0.14.1"}} {
-		found = found || r.value == st.Rules
-		rules = append(rules, goapp.Option().Value(r.value).Selected(r.value == st.Rules).Text(r.label))
-	}
-	if !found {
-		rules = append(rules, goapp.Option().Value(st.Rules).Selected(true).Text("Hudi "+st.Rules))
-	}
-	items = append(items, view.Div("pick-instant rules", goapp.Label().For("query-rules").Text("Rules of"),
-		goapp.Select().ID("query-rules").Class("select").Title("Releases of Hudi read some tables differently").Body(rules...).OnChange(set(func(s *model.State, x string) { s.Rules = x }))))
+	items = append(items, r.rulesSelect(st))
 	return goapp.Div().Class("query-form").Role("group").Aria("label", "How rows are read").Body(items...)
 }
 
-func (v *rowsView) instantSelect(id, label, none, value string, change goapp.EventHandler) goapp.UI {
-	opts := []goapp.UI{goapp.Option().Value("").Selected(value == "").Text(none)}
-	found := value == ""
-	all, _ := v.Root.s.instants()
-	n := 0
-	for i := len(all) - 1; i >= 0 && n < 500; i-- {
-		in := all[i]
-		switch in.Action {
-		case "commit", "deltacommit", "replacecommit":
-		default:
-			continue
-		}
-		if in.State != "COMPLETED" {
-			continue
-		}
-		n++
-		found = found || in.Requested == value
-		opts = append(opts, goapp.Option().Value(in.Requested).Selected(in.Requested == value).Text(in.Requested+"  "+in.Action))
+// releases are those whose rules can be chosen, the newest first.
+var releases = [...]string{"1.2.0", "1.1.1", "1.0.2", "0.15.0", "0.14.1"}
+
+// rulesSelect chooses the Hudi release whose rules of reading are followed.
+func (r *Root) rulesSelect(st model.State) goapp.UI {
+	opts := []goapp.UI{goapp.Option().Value("").Selected(st.Rules == "").Text("the right answer")}
+	found := st.Rules == ""
+	for _, x := range releases {
+		found = found || x == st.Rules
+		opts = append(opts, goapp.Option().Value(x).Selected(x == st.Rules).Text("Hudi "+x))
 	}
 	if !found {
-		opts = append(opts, goapp.Option().Value(value).Selected(true).Text(value))
+		opts = append(opts, goapp.Option().Value(st.Rules).Selected(true).Text("Hudi "+st.Rules))
 	}
-	return view.Div("pick-instant", goapp.Label().For(id).Text(label), goapp.Select().ID(id).Class("select mono").Body(opts...).OnChange(change))
+	return view.Div("pick-instant rules", goapp.Label().For("query-rules").Text("Rules of"),
+		goapp.Select().ID("query-rules").Class("select").Title("Releases of Hudi read some tables differently").Body(opts...).OnChange(func(ctx goapp.Context, _ goapp.Event) {
+			to := r.s.state
+			to.Rules = ctx.JSSrc().Get("value").String()
+			r.navigate(to)
+		}))
+}
+
+func (r *Root) instantSelect(id, label, none, value string, set func(string)) goapp.UI {
+	return &instantPicker{Root: r, Rev: r.s.rev, ID: id, Label: label, None: none, Value: value, Set: set}
 }

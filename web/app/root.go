@@ -5,7 +5,6 @@ package app
 
 import (
 	"net/url"
-	"strconv"
 	"strings"
 
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
@@ -228,6 +227,11 @@ func (r *Root) Render() goapp.UI {
 		))
 	}
 	parts = append(parts, goapp.Main().ID("main").TabIndex(-1).Body(main))
+	for _, x := range []goapp.UI{r.dialogs(), r.exportNotice()} {
+		if x != nil {
+			parts = append(parts, x)
+		}
+	}
 	if r.help {
 		parts = append(parts, r.helpPanel())
 	}
@@ -335,7 +339,7 @@ func hasFiles(e goapp.Value) bool {
 
 // key handles the keys that work everywhere.
 func (r *Root) key(e goapp.Value) {
-	if view.Typing(e) || e.Get("defaultPrevented").Truthy() {
+	if view.Typing(e) || e.Get("defaultPrevented").Truthy() || r.s.dialog != "" {
 		return
 	}
 	key := e.Get("key").String()
@@ -383,9 +387,8 @@ func (r *Root) key(e goapp.Value) {
 	if st.Table == "" {
 		return
 	}
-	if len(key) == 1 && key[0] >= '1' && key[0] <= '9' {
-		tabs := r.tabs()
-		if i := int(key[0] - '1'); i < len(tabs) {
+	if i := strings.Index(tabKeys, key); i >= 0 && len(key) == 1 {
+		if tabs := r.tabs(); i < len(tabs) {
 			do(func() { r.navigate(st.Go(tabs[i])) })
 		}
 		return
@@ -411,6 +414,9 @@ func (r *Root) key(e goapp.Value) {
 	}
 }
 
+// tabKeys are the keys of the tabs, in their order.
+const tabKeys = "1234567890-"
+
 // onControl reports whether a key works the button or link that has the focus.
 func onControl(e goapp.Value, key string) bool {
 	if key != " " && key != "Enter" {
@@ -430,27 +436,23 @@ func onControl(e goapp.Value, key string) bool {
 // step selects the next or previous instant on the present axis.
 func (r *Root) step(by int) {
 	st := r.s.state
-	list, _ := r.s.instants()
-	order := r.s.chart(model.Axis(st.Axis)).Order
-	if len(order) == 0 {
+	list, chart := r.s.instants(), r.s.chart(model.Axis(st.Axis))
+	if list.Len() == 0 {
 		return
 	}
-	at := -1
-	for i, idx := range order {
-		if list[idx].Requested == st.Instant && (st.Action == "" || list[idx].Action == st.Action) {
-			at = i
-			break
-		}
+	at := 0
+	switch i := list.Find(st.Instant, st.Action); {
+	case i >= 0:
+		at = min(max(chart.Place[i]+by, 0), list.Len()-1)
+	case by < 0:
+		at = list.Len() - 1
 	}
-	switch {
-	case at < 0 && by > 0:
-		at = 0
-	case at < 0:
-		at = len(order) - 1
-	default:
-		at = min(max(at+by, 0), len(order)-1)
-	}
-	in := list[order[at]]
+	r.chooseInstant(chart.Order[at])
+}
+
+// chooseInstant goes to an instant of the list.
+func (r *Root) chooseInstant(i int) {
+	st, in := r.s.state, r.s.instants().At(i)
 	st.Instant, st.Action = in.Requested, in.Action
 	r.navigate(st)
 }
@@ -497,14 +499,16 @@ func (r *Root) helpPanel() goapp.UI {
 	}
 	var tabs []goapp.UI
 	for i, v := range model.Views {
-		tabs = append(tabs, row(strconv.Itoa(i+1), v.Title()))
+		if i < len(tabKeys) {
+			tabs = append(tabs, row(tabKeys[i:i+1], v.Title()))
+		}
 	}
 	list := append(tabs,
 		row("j k", "Next, previous instant or block"),
 		row("← → ↑ ↓", "Move on the timeline, in the rows, in a tree"),
 		row("[ ]", "Previous, next instant"),
 		row("w s a d", "Zoom in, zoom out, left, right on the timeline"),
-		row("/", "Search in this view"),
+		row("/", "Search in this view; Enter finds the next, Shift Enter the one before"),
 		row("Space ← →", "Play, step back and on in the replay of a scan"),
 		row("End End", "The last column, then the last row of the rows"),
 		row("Enter", "Show the chosen value; h shows its record's history"),

@@ -25,6 +25,8 @@ type rowsView struct {
 	State model.State
 	Table string
 	Rev   int
+	// Stream shows what Flink reads, with the kinds of rows.
+	Stream bool
 
 	ctx goapp.Context
 	// query is what the pages were asked for; other pages are dropped.
@@ -113,8 +115,8 @@ func (v *rowsView) detach() {
 
 // refresh starts over when the query changed.
 func (v *rowsView) refresh() {
-	q := strings.Join([]string{v.Table, v.State.AsOf, v.State.Partition, v.State.FileID, strconv.FormatBool(v.State.OnlyPartition),
-		v.State.Query, v.State.Begin, v.State.End, v.State.Rules}, "\x00")
+	op, req := v.request(0, rowsPage)
+	q := string(op) + requestKey(req) + strconv.Itoa(v.State.Limit)
 	if q == v.query && v.pages != nil {
 		v.columns()
 		return
@@ -132,15 +134,20 @@ func (v *rowsView) refresh() {
 	v.Update()
 }
 
-func (v *rowsView) request(page int64) api.RowsRequest {
-	req := api.RowsRequest{Table: api.Table{Location: v.Table, Hudi: v.State.Rules}, Offset: page * rowsPage, Limit: rowsPage, Options: queryOptions(v.State)}
-	if v.State.FileID != "" {
-		req.FileID = v.State.FileID
-		req.Partitions = []string{v.State.Partition}
-	} else if v.State.OnlyPartition {
-		req.Partitions = []string{v.State.Partition}
+// request asks for rows from an offset on.
+func (v *rowsView) request(offset int64, limit int) (api.Op, any) {
+	t := api.Table{Location: v.Table, Hudi: v.State.Rules}
+	if v.Stream {
+		req := api.StreamRequest{Table: t, Options: model.SplitOptions(v.State.Flink), Batch: v.State.Batch, Seen: v.State.Seen, Offset: offset, Limit: limit}
+		req.Partitions, _ = placeOf(v.State)
+		return api.OpStream, req
 	}
-	return req
+	if n := int64(v.State.Limit); n > 0 && offset < beyond {
+		limit = int(min(int64(limit), max(n-offset, 1)))
+	}
+	req := api.RowsRequest{Table: t, Options: queryOptions(v.State), Condition: conditionOf(v.State), Offset: offset, Limit: limit}
+	req.Partitions, req.FileID = placeOf(v.State)
+	return api.OpRows, req
 }
 
 // need asks for a page unless it is there or on its way.
@@ -151,11 +158,12 @@ func (v *rowsView) need(n int64) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &rowPage{busy: true, cancel: cancel}
 	v.pages[n] = p
-	query, req, dispatch := v.query, v.request(n), v.ctx.Dispatch
+	query, dispatch := v.query, v.ctx.Dispatch
+	op, req := v.request(n*rowsPage, rowsPage)
 	transport := v.Root.s.transport
 	queued := make(chan struct{}, 1)
 	go func() {
-		a, err := client.Call[api.Rows](ctx, transport, api.OpRows, req, func(pr api.Progress) {
+		a, err := client.Call[api.Rows](ctx, transport, op, req, func(pr api.Progress) {
 			select {
 			case queued <- struct{}{}:
 			default:
@@ -197,11 +205,11 @@ func (v *rowsView) countAll() {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &rowCount{cancel: cancel, prog: api.Progress{Phase: "Counting all rows"}}
 	v.count = c
-	req, dispatch, transport := v.request(0), v.ctx.Dispatch, v.Root.s.transport
-	req.Offset, req.Limit = beyond, 1
+	dispatch, transport := v.ctx.Dispatch, v.Root.s.transport
+	op, req := v.request(beyond, 1)
 	queued := make(chan struct{}, 1)
 	go func() {
-		a, err := client.Call[api.Rows](ctx, transport, api.OpRows, req, func(pr api.Progress) {
+		a, err := client.Call[api.Rows](ctx, transport, op, req, func(pr api.Progress) {
 			select {
 			case queued <- struct{}{}:
 			default:
@@ -224,6 +232,7 @@ func (v *rowsView) countAll() {
 			v.count = nil
 			if a.TotalKnown {
 				v.total, v.known = a.Total, true
+				v.cap()
 			}
 		})
 	}()
@@ -281,11 +290,19 @@ func (v *rowsView) take(n int64, p *rowPage, a *api.Rows) {
 		// At least one more page may follow; scrolling finds out.
 		v.total = max(v.total, a.Total, a.Offset+int64(len(a.Rows)))
 	}
+	v.cap()
 	if v.widths == nil {
 		v.columns()
 	}
 	if len(v.pages) > keepPages {
 		v.dropFar(n)
+	}
+}
+
+// cap ends the rows at the limit of the query.
+func (v *rowsView) cap() {
+	if n := int64(v.State.Limit); n > 0 && !v.Stream && v.total >= n {
+		v.total, v.known = n, true
 	}
 }
 
@@ -536,6 +553,8 @@ func (v *rowsView) Render() goapp.UI {
 	}
 	body := []goapp.UI{v.toolbar()}
 	switch {
+	case !v.Stream && whereFault(v.fault) != nil:
+		body = append(body, view.Empty(view.IconRows, "No rows yet", "The condition can't be understood: see the mark in it above."))
 	case v.fault != nil:
 		body = append(body, view.FaultPanel(v.fault, v.Root.bytesLink(v.fault), func(goapp.Context, goapp.Event) {
 			v.fault = nil
@@ -556,11 +575,17 @@ func (v *rowsView) Render() goapp.UI {
 		if v.State.Query == "inc" || v.State.Query == "cdc" {
 			text = "Nothing changed in this range. The begin is left out of it, the end belongs to it."
 		}
-		if v.State.AsOf != "" {
+		if v.State.AsOf != "" && !v.Stream {
 			text = "The table had no rows as of " + model.Clock(v.State.AsOf) + "."
 		}
 		if v.State.FileID != "" || v.State.OnlyPartition {
 			text = "This part of the table has no rows."
+		}
+		if v.State.Where != "" && !v.Stream {
+			text = "No row fulfils the condition."
+		}
+		if v.Stream {
+			text = "This read gives no rows. Without a start the stream begins at the last completed commit; read.start-commit=earliest reads all."
 		}
 		body = append(body, view.Empty(view.IconRows, "No rows", text))
 	default:
@@ -611,10 +636,24 @@ func (v *rowsView) toolbar() goapp.UI {
 	meta.HideMeta = !st.HideMeta
 	toggle := goapp.A().Class("switch").Role("switch").Aria("checked", !st.HideMeta).Href("#"+meta.Fragment()).Title("Show or hide the columns that Hudi adds").
 		Body(view.Span("switch-knob", ""), goapp.Text("_hoodie_ columns"))
-	items = append(items, view.Div("toolbar-end", v.optionsButton(), toggle))
+	if v.Stream {
+		items = append(items, view.Div("toolbar-end", v.Root.takeAway(false), toggle))
+		out := []goapp.UI{view.Div("toolbar", items...)}
+		if v.first != nil {
+			if f := view.Findings(v.first.Findings); f != nil {
+				out = append(out, f)
+			}
+		}
+		return view.Div("rows-top", out...)
+	}
+	items = append(items, view.Div("toolbar-end", v.Root.takeAway(true), v.optionsButton(), toggle))
 	out := []goapp.UI{view.Div("toolbar", items...)}
 	if v.Root.s.rowOptions || st.Query != "" || st.Rules != "" {
-		out = append(out, v.queryForm())
+		out = append(out, v.Root.queryForm(st))
+	}
+	out = append(out, &predicateBox{Root: v.Root, State: st, Fault: whereFault(v.fault), Rev: v.Rev})
+	if x := v.Root.otherwise(); x != nil {
+		out = append(out, x)
 	}
 	if v.first != nil {
 		if f := view.Findings(v.first.Findings); f != nil {
@@ -686,6 +725,9 @@ func (v *rowsView) drawGrid() goapp.UI {
 				}
 				if v.first.Columns[col].Meta {
 					cl += " meta"
+				}
+				if v.Stream && col == 0 {
+					cl += " kind " + kindClass(c.Text)
 				}
 				cell := goapp.Div().Role("gridcell").Aria("colindex", j+2).Text(c.Text)
 				if i == v.curRow && j == v.curCol {

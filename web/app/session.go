@@ -1,9 +1,12 @@
 package app
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"hudiscope/core/api"
 	"hudiscope/web/client"
@@ -26,7 +29,7 @@ type Session struct {
 	rev int
 
 	overview   load[api.Overview]
-	timeline   load[api.Timeline]
+	timeline   load[timelineHead]
 	instant    load[api.InstantDetail]
 	partitions load[api.Partitions]
 	files      load[api.Files]
@@ -43,6 +46,16 @@ type Session struct {
 	health     load[api.Health]
 	metadata   load[api.Metadata]
 	house      load[api.Housekeeping]
+	// plan is that of the query shown, planRight the right one beside that of a release.
+	plan, planRight load[api.Plan]
+	// splits are those of a batch read of Flink, sim is its streaming read.
+	splits  load[api.Splits]
+	sim     streamSim
+	handoff load[api.Handoff]
+	export  export
+	// dialog is the dialog that is open, "" for none; chooseColumns is set once columns are chosen.
+	dialog        string
+	chooseColumns bool
 	// deep asks for the health checks that read data files, too.
 	deep bool
 	// rowOptions is set while the options of a query are shown.
@@ -58,9 +71,9 @@ type Session struct {
 	archivedTo  string
 	archive     []api.Instant
 	archiveSeen *api.Timeline
-	// compact are all instants of a timeline too long to be asked for in full.
-	compact load[api.Timeline]
-	list    instantList
+	// older are all instants of a timeline that one page does not hold.
+	older load[allInstants]
+	list  instantList
 	// latest are the files of the latest instant, for choosing a slice in the log view.
 	latest load[api.Files]
 	// blockPage is the first record shown of the selected block.
@@ -138,10 +151,15 @@ func (s *Session) resetAll() {
 	s.health.reset()
 	s.metadata.reset()
 	s.house.reset()
+	s.plan.reset()
+	s.planRight.reset()
+	s.splits.reset()
+	s.handoff.reset()
+	s.sim.reset()
 	s.some = nil
 	s.blockPage, s.comparePage = 0, 0
 	s.metaPage, s.metaBefore = "", nil
-	s.compact.reset()
+	s.older.reset()
 	s.deep, s.askArchive, s.archivedTo, s.archive, s.archiveSeen = false, false, "", nil, nil
 	s.list = instantList{}
 }
@@ -179,6 +197,7 @@ func (s *Session) ensure() {
 			return
 		}
 	}
+	s.ensureDialog(t)
 	switch st.View {
 	case model.Timeline:
 		s.wantTimeline(t)
@@ -211,6 +230,16 @@ func (s *Session) ensure() {
 		if s.rowOptions || st.Query != "" || st.Rules != "" {
 			s.wantTimeline(t)
 		}
+		if st.Where != "" || st.Rules != "" {
+			s.wantPlan(t)
+		}
+		s.wantColumns(t)
+	case model.Plan:
+		s.wantTimeline(t)
+		s.wantPlan(t)
+		s.wantColumns(t)
+	case model.Stream:
+		s.ensureStream(t)
 	case model.History:
 		if st.Key != "" {
 			want(s, &s.history, fmt.Sprintf("%q %v %v %s", st.Key, st.Prefix, st.Everywhere, st.AsOf), api.OpHistory,
@@ -223,7 +252,7 @@ func (s *Session) ensure() {
 				api.CompareRequest{Table: t, From: st.Before, To: st.After, Offset: s.comparePage, Limit: comparePage})
 		}
 	case model.Health:
-		want(s, &s.health, fmt.Sprint(s.deep), api.OpHealth, api.HealthRequest{Table: t, Deep: s.deep})
+		want(s, &s.health, fmt.Sprint(s.deep, " ", st.Limits), api.OpHealth, api.HealthRequest{Table: t, Deep: s.deep, Thresholds: model.ParseLimits(st.Limits)})
 	case model.Metadata:
 		req := api.MetadataRequest{Table: t, Partition: st.Part, Limit: metaPage, Cursor: s.metaPage}
 		if st.Part != "" && st.Find != "" {
@@ -241,22 +270,101 @@ func (s *Session) ensure() {
 	}
 }
 
-// instantList is every instant that is known, the archived ones first, with its charts.
-type instantList struct {
-	timeline, compact *api.Timeline
-	archive           int
-	all               []api.Instant
-	charts            map[model.Axis]*model.Chart
+// timelinePage is how many instants are asked for at a time. Longer pages would take the page longer
+// to take in than it may be busy without a break.
+const timelinePage = 2500
+
+// timelineHead is the newest page of the timeline, and what is about the whole of it.
+type timelineHead struct {
+	api.Timeline
+	list *model.Instants
 }
 
-// longTimeline is the number of instants above which a timeline is asked for in columns.
-const longTimeline = 3000
+// pending counts the instants that are not completed.
+func (t *timelineHead) pending() int {
+	n := 0
+	for kind, count := range t.Counts {
+		if !strings.HasSuffix(kind, " COMPLETED") {
+			n += count
+		}
+	}
+	return n
+}
+
+// allInstants are those of all pages, and their chart on an axis.
+type allInstants struct {
+	list  *model.Instants
+	axis  model.Axis
+	chart *model.Chart
+}
+
+// timelineAt asks for a page of the timeline and takes its instants out of the answer.
+func (s *Session) timelineAt(ctx context.Context, t api.Table, p api.TimelinePage, progress func(api.Progress)) (timelineHead, error) {
+	p.Compact = true
+	a, err := client.Call[api.Timeline](ctx, s.transport, api.OpTimeline, api.TimelineRequest{Table: t, TimelinePage: p}, progress)
+	if err != nil {
+		return timelineHead{}, err
+	}
+	h := timelineHead{Timeline: a, list: model.InstantsOf(a.Active)}
+	if a.Compact != nil {
+		breathe()
+		h.list, err = model.InstantsIn(a.Compact)
+		h.Compact = nil
+		breathe()
+	}
+	return h, err
+}
 
 func (s *Session) wantTimeline(t api.Table) {
-	want(s, &s.timeline, "all", api.OpTimeline, api.TimelineRequest{Table: t, TimelinePage: api.TimelinePage{Offset: -longTimeline, Limit: longTimeline}})
-	if a := s.timeline.val; a != nil && a.Total > len(a.Active) {
-		want(s, &s.compact, "all", api.OpTimeline, api.TimelineRequest{Table: t, TimelinePage: api.TimelinePage{Compact: true}})
+	wantBy(s, &s.timeline, "all", func(ctx context.Context, progress func(api.Progress)) (timelineHead, error) {
+		return s.timelineAt(ctx, t, api.TimelinePage{Offset: -timelinePage, Limit: timelinePage}, progress)
+	})
+	head, axis := s.timeline.val, model.Axis(s.state.Axis)
+	if head == nil || head.Total <= head.list.Len() {
+		return
 	}
+	wantBy(s, &s.older, "all", func(ctx context.Context, progress func(api.Progress)) (allInstants, error) {
+		parts := []*model.Instants{head.list}
+		last := time.Now()
+		for to := head.Offset; to > 0; {
+			from := max(0, to-timelinePage)
+			p, err := s.timelineAt(ctx, t, api.TimelinePage{Offset: from, Limit: to - from, Bare: true}, nil)
+			if err != nil {
+				return allInstants{}, err
+			}
+			if p.Total != head.Total || p.Offset != from || p.list.Len() != to-from {
+				return allInstants{}, &api.Fault{Kind: "changed", Offset: -1, Message: "The timeline changed while it was read.", Try: "Read the table again."}
+			}
+			parts = append(parts, p.list)
+			to = from
+			if time.Since(last) > progressEvery {
+				last = time.Now()
+				progress(api.Progress{Phase: "Reading all instants", Done: int64(head.Total - to), Total: int64(head.Total), Unit: "instants"})
+			}
+		}
+		slices.Reverse(parts)
+		breathe()
+		all := allInstants{list: model.JoinInstants(parts...), axis: axis}
+		breathe()
+		all.chart = model.NewChart(all.list, axis)
+		breathe()
+		return all, nil
+	})
+}
+
+// progressEvery is how often the progress of many small requests is drawn.
+const progressEvery = 200 * time.Millisecond
+
+// breathe lets the browser draw and take input between two pieces of work.
+func breathe() { time.Sleep(time.Millisecond) }
+
+// instantList is every instant that is known, the archived ones first, with its charts.
+type instantList struct {
+	head    *timelineHead
+	older   *allInstants
+	archive int
+	all     *model.Instants
+	charts  map[model.Axis]*model.Chart
 }
 
 // takeArchive adds a page of archived instants to those known.
@@ -288,35 +396,40 @@ func (s *Session) earlier() {
 	s.ensure()
 }
 
-// instants are all instants known, the archived ones first; archived counts these.
-func (s *Session) instants() (all []api.Instant, archived int) {
-	t, c := s.timeline.val, s.compact.val
-	if t == nil {
-		return nil, 0
+// instants are all instants known, the archived ones first.
+func (s *Session) instants() *model.Instants {
+	head, older := s.timeline.val, s.older.val
+	if head == nil {
+		return nil
 	}
 	l := &s.list
-	if l.timeline != t || l.compact != c || l.archive != len(s.archive) || l.charts == nil {
-		*l = instantList{timeline: t, compact: c, archive: len(s.archive), charts: map[model.Axis]*model.Chart{}}
-		active := t.Active
-		if c != nil && c.Compact != nil {
-			active = model.Expand(c.Compact)
-			// The newest were read in full.
-			if n := len(active) - len(t.Active); n >= 0 {
-				copy(active[n:], t.Active)
-			}
+	if l.head != head || l.older != older || l.archive != len(s.archive) || l.charts == nil {
+		*l = instantList{head: head, older: older, archive: len(s.archive), all: head.list, charts: map[model.Axis]*model.Chart{}}
+		if older != nil {
+			l.all = older.list
+			l.charts[older.axis] = older.chart
 		}
-		if len(s.archive) == 0 {
-			l.all = active
-		} else {
-			l.all = append(append(make([]api.Instant, 0, len(s.archive)+len(active)), s.archive...), active...)
+		if len(s.archive) > 0 {
+			l.all = model.JoinInstants(model.InstantsOf(s.archive), l.all)
+			l.all.Archived = len(s.archive)
+			l.charts = map[model.Axis]*model.Chart{}
 		}
 	}
-	return l.all, l.archive
+	return l.all
 }
 
-// chart is the chart of all instants on an axis.
+// unread counts the instants of the active timeline that are not known yet: they are older than those
+// that are.
+func (s *Session) unread() int {
+	if s.timeline.val == nil || s.older.val != nil {
+		return 0
+	}
+	return s.timeline.val.Offset
+}
+
+// chart is the chart of all instants known on an axis.
 func (s *Session) chart(axis model.Axis) *model.Chart {
-	all, _ := s.instants()
+	all := s.instants()
 	c := s.list.charts[axis]
 	if c == nil {
 		c = model.NewChart(all, axis)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -100,7 +101,7 @@ func TestStateDecidesWhatIsAskedFor(t *testing.T) {
 		done func(*Session) bool
 	}{
 		{model.State{View: model.Timeline, Instant: "1", Action: "commit"},
-			[]string{`overview {` + table + `}`, `timeline {` + table + `,"offset":-3000,"limit":3000}`, `instant {` + table + `,"requested":"1","action":"commit"}`, `relations {` + table + `}`},
+			[]string{`overview {` + table + `}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`, `instant {` + table + `,"requested":"1","action":"commit"}`, `relations {` + table + `}`},
 			func(s *Session) bool { return s.relations.val != nil && s.instant.val != nil }},
 		{model.State{View: model.Files, AsOf: "7"},
 			[]string{`overview {` + table + `}`, `partitions {` + table + `}`, `files {` + table + `,"as_of":"7"}`},
@@ -124,9 +125,10 @@ func TestStateDecidesWhatIsAskedFor(t *testing.T) {
 		{model.State{View: model.History, Key: "k", Prefix: true, AsOf: "7"},
 			[]string{`overview {` + table + `}`, `history {` + table + `,"key":"k","prefix":true,"as_of":"7"}`}, func(s *Session) bool { return s.history.val != nil }},
 		{model.State{View: model.Compare, Before: "1", After: "2"},
-			[]string{`overview {` + table + `}`, `timeline {` + table + `,"offset":-3000,"limit":3000}`, `compare {` + table + `,"from":"1","to":"2","limit":100}`},
+			[]string{`overview {` + table + `}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`, `compare {` + table + `,"from":"1","to":"2","limit":100}`},
 			func(s *Session) bool { return s.compare.val != nil && s.timeline.val != nil }},
 		{model.State{View: model.Health}, []string{`overview {` + table + `}`, `health {` + table + `}`}, func(s *Session) bool { return s.health.val != nil }},
+		{model.State{View: model.Health, Limits: "small.bytes=1048576"}, []string{`overview {` + table + `}`, `health {` + table + `,"thresholds":{"small.bytes":1048576}}`}, func(s *Session) bool { return s.health.val != nil }},
 		{model.State{View: model.Metadata, Part: "files", Find: "a*"},
 			[]string{`overview {` + table + `}`, `metadata {` + table + `,"partition":"files","prefix":"a","limit":100}`}, func(s *Session) bool { return s.metadata.val != nil }},
 		{model.State{View: model.Rows}, []string{`overview {` + table + `}`}, func(s *Session) bool { return s.overview.val != nil }},
@@ -261,4 +263,100 @@ func TestUnknownSizes(t *testing.T) {
 	if n := unsizedFiles(p); n != 3 || sliceSize(sl) != "?" {
 		t.Errorf("%d, %s", n, sliceSize(sl))
 	}
+}
+
+// long answers pages of a timeline as the service does.
+type long struct {
+	service
+	total  int
+	change int // the total once a bare page was asked for, 0 for no change
+}
+
+func (f *long) Do(ctx context.Context, op api.Op, args json.RawMessage, progress func(api.Progress)) (json.RawMessage, error) {
+	if op != api.OpTimeline {
+		return f.service.Do(ctx, op, args, progress)
+	}
+	f.mu.Lock()
+	f.asked = append(f.asked, string(args))
+	f.mu.Unlock()
+	var req api.TimelineRequest
+	if err := json.Unmarshal(args, &req); err != nil || !req.Compact || req.Limit <= 0 || req.Limit > timelinePage {
+		return nil, fmt.Errorf("asked for %s", args)
+	}
+	a := api.Timeline{}
+	a.Total = f.total
+	if req.Bare && f.change > 0 {
+		a.Total = f.change
+	}
+	if a.Offset = req.Offset; a.Offset < 0 {
+		a.Offset = max(0, a.Total+a.Offset)
+	}
+	c := &api.CompactTimeline{Actions: []string{"commit", "clean"}}
+	for i := a.Offset; i < min(a.Offset+req.Limit, a.Total); i++ {
+		c.Requested += fmt.Sprintf("%017d ", i)
+		c.Completed += " "
+		c.Action = append(c.Action, uint8(i%2))
+		c.Flags = append(c.Flags, api.CompactInflight)
+	}
+	a.Compact = c
+	if !req.Bare {
+		a.Counts = map[string]int{"commit INFLIGHT": a.Total}
+	}
+	return json.Marshal(a)
+}
+
+func TestLongTimelineIsReadInPages(t *testing.T) {
+	const total = 3*timelinePage + 17
+	f := &long{service: service{answers: answers()}, total: total}
+	s, until := open(&f.service)
+	s.transport = f
+	s.dispatch(func() { s.apply(model.State{Table: "sample:x", View: model.Timeline}) })
+	until("the newest", func() bool { return s.timeline.val != nil })
+	until("all", func() bool { return s.older.val != nil })
+	s.dispatch(func() {
+		all := s.instants()
+		if all.Len() != total || s.unread() != 0 || s.timeline.val.pending() != total {
+			t.Fatalf("%d instants, %d unread", all.Len(), s.unread())
+		}
+		for i := range total {
+			if x := all.At(i); x.Requested != fmt.Sprintf("%017d", i) || x.Action != []string{"commit", "clean"}[i%2] || x.State != "INFLIGHT" {
+				t.Fatalf("instant %d is %+v", i, x)
+			}
+		}
+		if c := s.chart(""); len(c.Order) != total || s.chart("") != c {
+			t.Error("the chart is made once")
+		}
+		s.archive = []api.Instant{{Requested: "0", Action: "commit", State: "COMPLETED"}}
+		if all := s.instants(); all.Len() != total+1 || all.Archived != 1 || all.At(1).Requested != fmt.Sprintf("%017d", 0) {
+			t.Error("archived instants come first")
+		}
+	})
+	for i, from := range []int{-timelinePage, total - 2*timelinePage, 17, 0} {
+		var req api.TimelineRequest
+		if err := json.Unmarshal([]byte(pages(f)[i]), &req); err != nil || req.Offset != from || req.Bare != (i > 0) {
+			t.Errorf("page %d: %+v", i, req)
+		}
+	}
+	// While pages come the newest are there; a timeline that changes is told, and asked for again.
+	f = &long{service: service{answers: answers()}, total: total, change: total + 1}
+	s, until = open(&f.service)
+	s.transport = f
+	s.dispatch(func() { s.apply(model.State{Table: "sample:x", View: model.Timeline}) })
+	until("a fault", func() bool { return s.older.fault != nil })
+	s.dispatch(func() {
+		if s.older.fault.Kind != "changed" || s.instants().Len() != timelinePage || s.unread() != total-timelinePage {
+			t.Errorf("%+v, %d instants", s.older.fault, s.instants().Len())
+		}
+	})
+}
+
+// pages are the arguments of the requests for the timeline.
+func pages(f *long) []string {
+	var out []string
+	for _, x := range f.ops() {
+		if strings.HasPrefix(x, "{") {
+			out = append(out, x)
+		}
+	}
+	return out
 }

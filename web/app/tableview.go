@@ -97,18 +97,7 @@ func (v *tableView) schemaPlaces() goapp.UI {
 	}
 	var out []goapp.UI
 	if len(a.Sources) > 0 {
-		var rows []goapp.UI
-		for _, x := range a.Sources {
-			mark := goapp.UI(view.Badge("", "not there"))
-			switch {
-			case x.Used:
-				mark = view.Badge("good", "used")
-			case x.Found:
-				mark = view.Badge("", "there")
-			}
-			rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Text(x.Place), goapp.Td().Body(mark), goapp.Td().Class("dim").Text(x.Note)))
-		}
-		out = append(out, goapp.Details().Class("how").Body(goapp.Summary().Text("Where readers look for the schema"), table([]string{"Place", "Schema", "Note"}, rows)))
+		out = append(out, goapp.Details().Class("how").Body(goapp.Summary().Text("Where readers look for the schema"), sourcesTable(a.Sources)))
 	}
 	if len(a.History) > 0 {
 		var rows []goapp.UI

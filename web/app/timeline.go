@@ -27,14 +27,25 @@ type timelineView struct {
 	release func()
 
 	extent    model.Extent // the part of the axis that is seen
-	lanes     []model.Lane // as drawn last, and where the bars are
-	hits      []hit
-	hover     int     // index of the instant under the pointer, plus one
-	mouse     float64 // where the pointer is on the plot, as a share of its width
-	dragged   bool    // a drag ended just now: its click chooses nothing
+	laid      laid         // as drawn last
+	hits      []hit        // where the bars and bins are
+	hover     int          // index of the instant under the pointer, plus one
+	over      *hit         // the bin under the pointer
+	search    string       // what is looked for among the instants
+	miss      string       // says that nothing was found, or something else
+	mouse     float64      // where the pointer is on the plot, as a share of its width
+	dragged   bool         // a drag ended just now: its click chooses nothing
 	queued    bool
 	plotEl    goapp.Value
 	listeners []func()
+}
+
+// laid is a plot with what it was made of.
+type laid struct {
+	chart  *model.Chart
+	width  float64
+	extent model.Extent
+	plot   model.Plot
 }
 
 // OnUpdate implements go-app's Updater: an instant that was just chosen is brought into sight.
@@ -42,7 +53,7 @@ func (v *timelineView) OnUpdate(ctx goapp.Context) {
 	v.ctx = ctx
 	st := v.Root.s.state
 	if st.Table != v.seen.Table || st.Axis != v.seen.Axis {
-		v.extent, v.hover = model.Whole, 0
+		v.extent, v.hover, v.over = model.Whole, 0, nil
 	}
 	if st.Instant != v.seen.Instant && st.Instant != "" {
 		v.reveal(st)
@@ -78,17 +89,13 @@ func (v *timelineView) reveal(st model.State) {
 	if !v.extent.Zoomed() {
 		return
 	}
-	all, _ := v.Root.s.instants()
-	chart := v.Root.s.chart(model.Axis(st.Axis))
-	for i := range all {
-		if all[i].Requested != st.Instant || st.Action != "" && all[i].Action != st.Action {
-			continue
-		}
-		if f := chart.Fraction(i); f < v.extent.A || f > v.extent.B {
-			v.extent = v.extent.MoveTo(f)
-			v.redraw()
-		}
+	i := v.Root.s.instants().Find(st.Instant, st.Action)
+	if i < 0 {
 		return
+	}
+	if f := v.Root.s.chart(model.Axis(st.Axis)).Fraction(i); f < v.extent.A || f > v.extent.B {
+		v.extent = v.extent.MoveTo(f)
+		v.redraw()
 	}
 }
 
@@ -132,7 +139,7 @@ func (v *timelineView) Render() goapp.UI {
 		v.extent = model.Whole
 	}
 	body := []goapp.UI{goapp.Div().ID("gantt").Class("gantt").Body(v.gantt()...)}
-	if all, _ := s.instants(); len(all) > 0 {
+	if s.instants().Len() > 0 {
 		body = append(body, view.Div("split", v.list(), v.detail()))
 	}
 	return view.Div("timeline", body...)
@@ -141,31 +148,22 @@ func (v *timelineView) Render() goapp.UI {
 func (v *timelineView) gantt() []goapp.UI {
 	s := v.Root.s
 	t := &s.timeline
-	all, archived := s.instants()
+	all := s.instants()
 	switch {
 	case t.fault != nil:
 		return []goapp.UI{view.FaultPanel(t.fault, v.Root.bytesLink(t.fault), t.retrier(s))}
-	case s.compact.fault != nil:
-		return []goapp.UI{view.FaultPanel(s.compact.fault, nil, s.compact.retrier(s))}
 	case t.val == nil:
 		return []goapp.UI{view.Loading("Reading the timeline", t.slow, t.prog, t.canceller()), view.Div("skeleton", view.Div("bone tall"))}
-	case len(all) == 0 && !s.askArchive:
+	case all.Len() == 0 && !s.askArchive:
 		return []goapp.UI{view.Empty(view.IconTimeline, "No instants yet", "The table exists, but nothing has been written to it: the timeline folder holds no instants.",
 			view.Button("", "Look into the archive", func(goapp.Context, goapp.Event) { s.earlier() }))}
 	}
-	total := max(t.val.Total, len(all)-archived)
-	pending := 0
-	for i := range all {
-		if all[i].State != "COMPLETED" {
-			pending++
-		}
-	}
-	count := model.Plural(int64(total), "instant")
-	if pending > 0 {
+	count := model.Plural(int64(t.val.Total), "instant")
+	if pending := t.val.pending(); pending > 0 {
 		count += ", " + model.Count(int64(pending)) + " pending"
 	}
-	if archived > 0 {
-		count += ", and " + model.Count(int64(archived)) + " archived"
+	if all.Archived > 0 {
+		count += ", and " + model.Count(int64(all.Archived)) + " archived"
 	}
 	var ignored goapp.UI
 	if n := len(t.val.Ignored); n > 0 {
@@ -181,14 +179,17 @@ func (v *timelineView) gantt() []goapp.UI {
 		return link
 	}
 	var long goapp.UI
-	if s.compact.busy {
-		long = view.Loading("Reading all instants", s.compact.slow, s.compact.prog, s.compact.canceller())
+	if s.older.fault != nil {
+		long = view.FaultPanel(s.older.fault, nil, s.older.retrier(s))
+	} else if s.older.busy {
+		long = view.Loading("Reading all instants", s.older.slow, s.older.prog, s.older.canceller())
 	}
 	return view.Group(
 		view.Div("toolbar", view.Group(
 			view.Span("num", count),
 			ignored,
 			v.archiveButton(),
+			v.searchBox(all),
 			v.zoomButtons(),
 			goapp.Div().Class("segmented").Role("group").Aria("label", "What the time axis orders by").Body(
 				axis(model.OnRequested, "Requested", "In order of the instants' requested times, to scale"),
@@ -200,13 +201,13 @@ func (v *timelineView) gantt() []goapp.UI {
 		view.Findings(t.val.Finding),
 		v.archiveNote(),
 		long,
-		v.plot(all, archived),
+		v.plot(all),
 		v.overview(),
 	)
 }
 
 // completionNote says what the axis of completion times can't show.
-func (v *timelineView) completionNote(all []api.Instant) goapp.UI {
+func (v *timelineView) completionNote(all *model.Instants) goapp.UI {
 	if model.Axis(v.Root.s.state.Axis) != model.OnCompleted {
 		return nil
 	}
@@ -216,11 +217,71 @@ func (v *timelineView) completionNote(all []api.Instant) goapp.UI {
 	return nil
 }
 
+// fewInstants is the number up to which a timeline needs no search: all its instants are in sight.
+const fewInstants = 12
+
+// searchBox looks for instants by time, action and state.
+func (v *timelineView) searchBox(all *model.Instants) goapp.UI {
+	if all.Len() <= fewInstants {
+		return nil
+	}
+	note := v.miss
+	if q := model.ParseSearch(v.search); note == "" && !q.Empty() {
+		note = model.Count(int64(all.Count(q))) + " found"
+	}
+	return goapp.Div().Class("find").Role("search").Body(
+		goapp.Input().ID("search").Class("search").Type("search").Aria("label", "Find instants by time, action or state").Placeholder("Find: 2026-05-01 12:30, rollback, pending").
+			Title("Enter shows the next one, Shift Enter the one before").AutoComplete(false).Spellcheck(false).Value(v.search).
+			OnInput(func(ctx goapp.Context, _ goapp.Event) { v.search, v.miss = ctx.JSSrc().Get("value").String(), "" }).
+			OnKeyDown(func(_ goapp.Context, e goapp.Event) {
+				if e.Get("key").String() != "Enter" || e.Get("isComposing").Truthy() {
+					return
+				}
+				e.PreventDefault()
+				by := 1
+				if e.Get("shiftKey").Truthy() {
+					by = -1
+				}
+				v.find(by)
+			}),
+		goapp.Span().Class("dim num").Role("status").Text(note))
+}
+
+// find goes to the next instant that the search finds, or the one before. Of a time that no instant
+// has, it is the first one after.
+func (v *timelineView) find(by int) {
+	s := v.Root.s
+	all, q := s.instants(), model.ParseSearch(v.search)
+	v.miss = ""
+	if q.Empty() {
+		return
+	}
+	chart, place := s.chart(model.Axis(s.state.Axis)), -1
+	if i := all.Find(s.state.Instant, s.state.Action); i >= 0 {
+		place = chart.Place[i]
+	}
+	if at := all.Next(q, chart.Order, place, by); at >= 0 {
+		v.Root.chooseInstant(chart.Order[at])
+		return
+	}
+	v.miss = "none found"
+	if s.unread() > 0 {
+		v.miss = "none among those read so far"
+		return
+	}
+	if i := all.Nearest(q.Time); q.TimeOnly() && i >= 0 {
+		v.miss = "none at that time; this is the next"
+		v.Root.chooseInstant(i)
+	}
+}
+
 // archiveButton asks for archived instants, page by page.
 func (v *timelineView) archiveButton() goapp.UI {
 	s := v.Root.s
 	a := &s.archived
 	switch {
+	case s.unread() > 0:
+		return nil // first all instants that are not archived
 	case a.busy:
 		return view.Span("dim", "reading the archive…")
 	case a.fault != nil:
@@ -341,17 +402,24 @@ func (v *timelineView) attach() {
 		view.Listen(el, "dblclick", true, func(e goapp.Value) { v.extent = v.extent.Zoom(0.4, share(e)); v.redraw() }),
 		view.Listen(el, "mousemove", true, func(e goapp.Value) {
 			if e.Get("buttons").Int() == 0 {
-				v.hoverAt(v.find(e))
+				v.hoverAt(v.hitAt(e))
 			}
 		}),
-		view.Listen(el, "mouseleave", true, func(goapp.Value) { v.hoverAt(-1) }),
+		view.Listen(el, "mouseleave", true, func(goapp.Value) { v.hoverAt(nil) }),
 	)
 }
 
-// hoverAt notes the instant under the pointer, whose relations are drawn.
-func (v *timelineView) hoverAt(at int) {
-	if at != v.hover-1 {
-		v.hover = at + 1
+// hoverAt notes what is under the pointer: the relations of an instant are drawn, and what a bin
+// counts is said.
+func (v *timelineView) hoverAt(h *hit) {
+	hover, over := 0, (*hit)(nil)
+	if h != nil && h.bin == nil {
+		hover = h.index + 1
+	} else if h != nil {
+		over = h
+	}
+	if hover != v.hover || (over == nil) != (v.over == nil) || over != nil && over.bin != v.over.bin {
+		v.hover, v.over = hover, over
 		v.redraw()
 	}
 }
@@ -379,7 +447,7 @@ const (
 	axisH    = 22.0
 )
 
-func (v *timelineView) plot(list []api.Instant, archived int) goapp.UI {
+func (v *timelineView) plot(list *model.Instants) goapp.UI {
 	width := v.width
 	if width == 0 {
 		width = 960
@@ -387,9 +455,13 @@ func (v *timelineView) plot(list []api.Instant, archived int) goapp.UI {
 	s := v.Root.s
 	st := s.state
 	axis := model.Axis(st.Axis)
-	chart := s.chart(axis)
-	p := chart.Lay(width-2, v.extent)
-	v.lanes, v.hits = p.Lanes, v.hits[:0]
+	chart, archived := s.chart(axis), list.Archived
+	if l := &v.laid; l.chart != chart || l.width != width || l.extent != v.extent {
+		*l = laid{chart, width, v.extent, chart.Lay(width-2, v.extent)}
+		v.over = nil
+	}
+	p, chosen := &v.laid.plot, list.Find(st.Instant, st.Action)
+	v.hits = v.hits[:0]
 	y := axisH
 	var shapes []goapp.UI
 	type laneAt struct {
@@ -402,7 +474,7 @@ func (v *timelineView) plot(list []api.Instant, archived int) goapp.UI {
 		y += laneHead + float64(l.Rows)*rowPitch + laneGap
 	}
 	height := max(y, 80)
-	if archived > 0 && archived < len(list) && axis != model.OnCompleted {
+	if archived > 0 && archived < list.Len() && axis != model.OnCompleted {
 		if x := min(p.XOf(chart.Fraction(archived)), p.Width); x > 1 {
 			shapes = append(shapes,
 				view.Svg("rect").Attr("data-c", "archive").Attr("x", "0").Attr("y", "0").Attr("width", view.Px(x-2)).Attr("height", view.Px(height)),
@@ -415,21 +487,22 @@ func (v *timelineView) plot(list []api.Instant, archived int) goapp.UI {
 			view.Svg("text").Attr("data-c", "tick-label").Attr("x", view.Px(t.LabelX)).Attr("y", "12").Text(t.Label),
 		)
 	}
-	at := map[string][]point{}
+	related, wanted := v.related(v.hovered(list)), map[string][]point{}
+	related = related[:min(len(related), maxArcs)]
+	for _, x := range related {
+		wanted[x.From], wanted[x.To] = nil, nil
+	}
 	for i, la := range lanes {
 		if i > 0 {
 			shapes = append(shapes, view.Svg("line").Attr("data-c", "lane-line").Attr("x1", "0").Attr("x2", view.Px(p.Width)).Attr("y1", view.Px(la.y-laneGap/2+1)).Attr("y2", view.Px(la.y-laneGap/2+1)))
 		}
 		shapes = append(shapes, view.Svg("text").Attr("data-c", "lane-label").Attr("x", "4").Attr("y", view.Px(la.y+11)).Text(la.l.Action))
-		for n, b := range la.l.Bins {
-			shapes = append(shapes, bin(la.l, n, b, i, la.y+laneHead))
-		}
+		shapes = append(shapes, v.bins(&la.l, la.y+laneHead)...)
 		dense := map[string]*strings.Builder{}
 		for _, b := range la.l.Bars {
-			in := list[b.Index]
 			top := la.y + laneHead + float64(b.Row)*rowPitch
-			v.hits = append(v.hits, hit{b.X - 2, b.X + b.W + 2, top - 2, top + 12, b.Index})
-			if p.Inside > fewBars && (in.Requested != st.Instant || st.Action != "" && in.Action != st.Action) {
+			v.hits = append(v.hits, hit{b.X - 2, b.X + b.W + 2, top - 2, top + 12, b.Index, nil})
+			if p.Inside > fewBars && b.Index != chosen {
 				class := ""
 				if b.Open {
 					class += " open"
@@ -444,9 +517,11 @@ func (v *timelineView) plot(list []api.Instant, archived int) goapp.UI {
 				}
 				d.WriteString("M" + view.Px(b.X) + " " + view.Px(top) + "h" + view.Px(b.W) + "v11h-" + view.Px(b.W) + "z")
 			} else {
-				shapes = append(shapes, v.bar(in, b, top, st, b.Index < archived))
+				shapes = append(shapes, v.bar(list.At(b.Index), b, top, st, b.Index < archived))
 			}
-			at[in.Requested] = append(at[in.Requested], point{in.Action, b.X + min(b.W, 60)/2, top + 5.5})
+			if at, ok := wanted[list.Requested(b.Index)]; ok {
+				wanted[list.Requested(b.Index)] = append(at, point{la.l.Action, b.X + min(b.W, 60)/2, top + 5.5})
+			}
 		}
 		for _, class := range []string{"", " open", " archived", " open archived"} {
 			if d := dense[class]; d != nil {
@@ -454,9 +529,9 @@ func (v *timelineView) plot(list []api.Instant, archived int) goapp.UI {
 			}
 		}
 	}
-	shapes = append(shapes, v.relations(list, at, height)...)
+	shapes = append(shapes, v.relations(related, wanted, height)...)
 	svg := view.Svg("svg").Attr("width", view.Px(p.Width)).Attr("height", view.Px(height)).
-		Attr("role", "group").Attr("aria-label", "Timeline: "+model.Plural(int64(len(list)), "instant")+". Use j and k to move, w and s to zoom.").
+		Attr("role", "group").Attr("aria-label", "Timeline: "+model.Plural(int64(list.Len()), "instant")+". Use j and k to move, w and s to zoom.").
 		Body(shapes...).OnClick(v.pick).On("keydown", v.pickKey)
 	class := "plot"
 	if v.extent.Zoomed() {
@@ -474,48 +549,66 @@ func (v *timelineView) plot(list []api.Instant, archived int) goapp.UI {
 
 // fewBars is how many bars are drawn as elements of their own, for the keyboard to reach. More
 // are drawn as one shape per lane, as every element costs time, and found by where they are.
-const fewBars = 120
+const fewBars = 80
 
-// hit is where a bar was drawn.
+// hit is where a bar was drawn, or a bin.
 type hit struct {
 	x0, x1, y0, y1 float64
 	index          int
+	bin            *model.Bin
 }
 
-// find is the instant drawn under the pointer of an event, -1 for none.
-func (v *timelineView) find(e goapp.Value) int {
+// hitAt is what is drawn under the pointer of an event, nil for nothing.
+func (v *timelineView) hitAt(e goapp.Value) *hit {
 	if v.plotEl == nil || !v.plotEl.Truthy() {
-		return -1
+		return nil
 	}
 	svg := v.plotEl.Call("querySelector", "svg")
 	if !svg.Truthy() {
-		return -1
+		return nil
 	}
 	r := svg.Call("getBoundingClientRect")
 	x, y := e.Get("clientX").Float()-r.Get("left").Float(), e.Get("clientY").Float()-r.Get("top").Float()
 	for _, h := range v.hits {
 		if x >= h.x0 && x <= h.x1 && y >= h.y0 && y <= h.y1 {
-			return h.index
+			return &h
 		}
 	}
-	return -1
+	return nil
 }
 
-// bin is a column that stands for many instants.
-func bin(l model.Lane, n int, b model.Bin, lane int, y float64) goapp.UI {
+// bins draws the columns of a lane that stand for many instants: as one shape, and one for those with
+// pending instants, as thousands of elements would take the browser long.
+func (v *timelineView) bins(l *model.Lane, y float64) []goapp.UI {
 	const most = 2*rowPitch - 4
-	h := max(3, most*math.Log1p(float64(b.Count))/math.Log1p(float64(l.Most)))
-	label := model.Plural(int64(b.Count), l.Action)
-	if b.Pending > 0 {
-		label += ", " + model.Count(int64(b.Pending)) + " pending"
+	var full, pend strings.Builder
+	said := model.Count(int64(l.Most)) + " at most in a column. Click one to zoom in."
+	for n := range l.Bins {
+		b := &l.Bins[n]
+		h := max(3, most*math.Log1p(float64(b.Count))/math.Log1p(float64(l.Most)))
+		v.hits = append(v.hits, hit{b.X, b.X + b.W, y + most - max(h, 14), y + most + 1, -1, b})
+		to := &full
+		if b.Pending > 0 {
+			to = &pend
+		}
+		w := view.Px(max(1, b.W-1))
+		to.WriteString("M" + view.Px(b.X) + " " + view.Px(y+most-h) + "h" + w + "v" + view.Px(h) + "h-" + w + "z")
+		if v.over != nil && v.over.bin == b {
+			said = model.Plural(int64(b.Count), l.Action)
+			if b.Pending > 0 {
+				said += ", " + model.Count(int64(b.Pending)) + " pending"
+			}
+			said += ". Click to zoom in."
+		}
 	}
-	class := "bin " + view.ActionClass(l.Action)
-	if b.Pending > 0 {
-		class += " pend"
+	var out []goapp.UI
+	for _, part := range [...]struct{ class, d string }{{"bin ", full.String()}, {"bin pend ", pend.String()}} {
+		if part.d != "" {
+			out = append(out, view.Svg("g").Attr("data-c", part.class+view.ActionClass(l.Action)).Body(
+				view.Svg("title").Text(said), view.Svg("path").Attr("data-c", "shape").Attr("d", part.d)))
+		}
 	}
-	return view.Svg("g").Attr("data-c", class).Attr("data-bin", strconv.Itoa(lane)+"."+strconv.Itoa(n)).Body(
-		view.Svg("title").Text(label+". Click to zoom in."),
-		view.Svg("rect").Attr("data-c", "shape").Attr("x", view.Px(b.X)).Attr("y", view.Px(y+most-h)).Attr("width", view.Px(max(1, b.W-1))).Attr("height", view.Px(h)))
+	return out
 }
 
 // point is where an instant is drawn.
@@ -524,17 +617,34 @@ type point struct {
 	x, y   float64
 }
 
-// related are the relations from and to an instant: those that plans and results of table
-// services tell, and those of the instant's own metadata once they have been read.
-func (v *timelineView) related(requested string) []api.Relation {
+// hovered is the instant under the pointer, or the chosen one.
+func (v *timelineView) hovered(list *model.Instants) (requested, action string) {
+	if v.hover > 0 && v.hover <= list.Len() {
+		return list.Requested(v.hover - 1), list.Action(v.hover - 1)
+	}
+	st := v.Root.s.state
+	return st.Instant, st.Action
+}
+
+// related are the relations from and to an instant: those that plans and results of table services
+// tell, and those of the instant's own metadata once they have been read. With an action, those from
+// another instant of the same time are left out.
+func (v *timelineView) related(requested, action string) []api.Relation {
 	s := v.Root.s
+	if requested == "" {
+		return nil
+	}
 	var out []api.Relation
 	seen := map[api.Relation]bool{}
-	add := func(list []api.Relation) {
-		for _, x := range list {
+	add := func(all []api.Relation) {
+		for _, x := range all {
+			from, to := x.From == requested, x.To == requested
+			if x.Kind == api.RelCompleted || !to && (!from || action != "" && x.FromAction != action) {
+				continue
+			}
 			key := x
 			key.Note = ""
-			if (x.From == requested || x.To == requested) && !seen[key] {
+			if !seen[key] {
 				seen[key] = true
 				out = append(out, x)
 			}
@@ -552,17 +662,8 @@ func (v *timelineView) related(requested string) []api.Relation {
 // maxArcs bounds how many relations are drawn at once.
 const maxArcs = 80
 
-// relations draws what the chosen instant, or the one under the pointer, acts on and what
-// acts on it.
-func (v *timelineView) relations(list []api.Instant, at map[string][]point, height float64) []goapp.UI {
-	st := v.Root.s.state
-	requested, action := st.Instant, st.Action
-	if v.hover > 0 && v.hover <= len(list) {
-		requested, action = list[v.hover-1].Requested, list[v.hover-1].Action
-	}
-	if requested == "" {
-		return nil
-	}
+// relations draws relations between the places of their instants.
+func (v *timelineView) relations(related []api.Relation, at map[string][]point, height float64) []goapp.UI {
 	place := func(t, action string, other bool) (point, bool) {
 		ps := at[t]
 		if len(ps) == 0 {
@@ -576,13 +677,7 @@ func (v *timelineView) relations(list []api.Instant, at map[string][]point, heig
 		return ps[0], true
 	}
 	var out []goapp.UI
-	for _, x := range v.related(requested) {
-		if len(out) >= 2*maxArcs {
-			break
-		}
-		if x.Kind == api.RelCompleted || x.From != requested && x.To != requested || x.From == requested && action != "" && x.FromAction != action && x.To != requested {
-			continue
-		}
+	for _, x := range related {
 		from, ok1 := place(x.From, x.FromAction, false)
 		to, ok2 := place(x.To, x.FromAction, x.From == x.To)
 		if !ok1 || !ok2 || from == to {
@@ -613,8 +708,7 @@ func (v *timelineView) relations(list []api.Instant, at map[string][]point, heig
 // overview is the whole timeline in little, with the part that the plot shows.
 func (v *timelineView) overview() goapp.UI {
 	s := v.Root.s
-	all, _ := s.instants()
-	if !v.extent.Zoomed() && len(all) <= 200 {
+	if !v.extent.Zoomed() && s.instants().Len() <= 200 {
 		return nil
 	}
 	const parts, high = 240, 26.0
@@ -623,14 +717,15 @@ func (v *timelineView) overview() goapp.UI {
 	for _, n := range counts {
 		most = max(most, n)
 	}
-	shapes := []goapp.UI{}
+	var d strings.Builder
 	for i, n := range counts {
 		if n == 0 {
 			continue
 		}
-		h := max(2, high*math.Log1p(float64(n))/math.Log1p(float64(most)))
-		shapes = append(shapes, view.Svg("rect").Attr("data-c", "density").Attr("x", strconv.Itoa(i)).Attr("y", view.Px(high-h)).Attr("width", "0.8").Attr("height", view.Px(h)))
+		h := view.Px(max(2, high*math.Log1p(float64(n))/math.Log1p(float64(most))))
+		d.WriteString("M" + strconv.Itoa(i) + " 26v-" + h + "h0.8v" + h + "z")
 	}
+	shapes := []goapp.UI{view.Svg("path").Attr("data-c", "density").Attr("d", d.String())}
 	x, w := v.extent.A*parts, max(1, (v.extent.B-v.extent.A)*parts)
 	shapes = append(shapes, view.Svg("rect").Attr("data-c", "lens").Attr("x", view.Px(x)).Attr("y", "0").Attr("width", view.Px(w)).Attr("height", view.Px(high)))
 	return goapp.Div().ID("timeline-overview").Class("overview").Title("The whole timeline: click to move the part shown").Body(
@@ -671,7 +766,6 @@ func (v *timelineView) bar(in api.Instant, b model.Bar, y float64, st model.Stat
 	label := in.Action + " " + in.Requested + ", " + strings.ToLower(in.State) + took
 	shapes := []goapp.UI{
 		view.Svg("title").Text(label),
-		view.Svg("rect").Attr("data-c", "hit").Attr("x", view.Px(b.X-2)).Attr("y", view.Px(y-2)).Attr("width", view.Px(b.W+4)).Attr("height", "14"),
 	}
 	if b.Open {
 		// A pending instant goes on: its end fades out towards now.
@@ -695,22 +789,19 @@ func (v *timelineView) pick(_ goapp.Context, e goapp.Event) {
 		v.dragged = false
 		return
 	}
-	if at, ok := view.Closest(e, "[data-bin]", "bin"); ok {
-		lane, n, _ := strings.Cut(at, ".")
-		li, err1 := strconv.Atoi(lane)
-		bi, err2 := strconv.Atoi(n)
-		if err1 == nil && err2 == nil && li < len(v.lanes) && bi < len(v.lanes[li].Bins) {
-			b := v.lanes[li].Bins[bi]
-			w := (v.extent.B - v.extent.A) / 12
-			mid := (b.A + b.B) / 2
-			v.extent = model.Extent{A: max(0, mid-w/2), B: min(1, mid+w/2)}
-		}
-		return
-	}
 	if i, ok := view.Closest(e, "[data-i]", "i"); ok {
 		v.choose(i)
-	} else if at := v.find(e.Value); at >= 0 {
-		v.choose(strconv.Itoa(at))
+		return
+	}
+	h := v.hitAt(e.Value)
+	switch {
+	case h == nil:
+	case h.bin != nil:
+		w := (v.extent.B - v.extent.A) / 12
+		mid := (h.bin.A + h.bin.B) / 2
+		v.extent, v.over = model.Extent{A: max(0, mid-w/2), B: min(1, mid+w/2)}, nil
+	default:
+		v.Root.chooseInstant(h.index)
 	}
 }
 
@@ -725,25 +816,28 @@ func (v *timelineView) pickKey(_ goapp.Context, e goapp.Event) {
 }
 
 func (v *timelineView) choose(index string) {
-	i, err := strconv.Atoi(index)
-	all, _ := v.Root.s.instants()
-	if err != nil || i < 0 || i >= len(all) {
-		return
+	if i, err := strconv.Atoi(index); err == nil && i >= 0 && i < v.Root.s.instants().Len() {
+		v.Root.chooseInstant(i)
 	}
-	st := v.Root.s.state
-	st.Instant, st.Action = all[i].Requested, all[i].Action
-	v.Root.navigate(st)
 }
 
-// list is every instant as a line, in the order of the axis.
+// list is every instant as a line, in the order of the axis. Those that are not read yet have their
+// place, so that nothing moves when they come.
 func (v *timelineView) list() goapp.UI {
 	s := v.Root.s
-	list, archived := s.instants()
-	order := s.chart(model.Axis(s.state.Axis)).Order
+	list, chart, unread := s.instants(), s.chart(model.Axis(s.state.Axis)), s.unread()
+	at := -1
+	if i := list.Find(s.state.Instant, s.state.Action); i >= 0 {
+		at = unread + chart.Place[i]
+	}
 	return goapp.Div().Class("instants").Role("region").Aria("label", "Instants").Body(
 		view.Div("instant head", view.Span("", "Requested"), view.Span("", "Action"), view.Span("took", "Took")),
-		&view.List{Count: len(order), RowHeight: 30, Class: "instant-rows", Label: "Instants", At: at(order, list, s.state), Row: func(i int) goapp.UI {
-			in := list[order[i]]
+		&view.List{Count: unread + len(chart.Order), RowHeight: 30, Class: "instant-rows", Label: "Instants", At: at, Row: func(i int) goapp.UI {
+			if i < unread {
+				return goapp.Div().Class("instant unread").Aria("hidden", true).Body(view.Span("bone line", ""))
+			}
+			i = chart.Order[i-unread]
+			in := list.At(i)
 			st := s.state
 			chosen := in.Requested == st.Instant && (st.Action == "" || st.Action == in.Action)
 			st.Instant, st.Action = in.Requested, in.Action
@@ -755,7 +849,7 @@ func (v *timelineView) list() goapp.UI {
 			if chosen {
 				class += " chosen"
 			}
-			if order[i] < archived {
+			if i < list.Archived {
 				class += " archived"
 			}
 			end := []goapp.UI{}
@@ -764,9 +858,13 @@ func (v *timelineView) list() goapp.UI {
 			} else {
 				end = append(end, goapp.Text(took))
 			}
+			what := view.ActionTag(in.Action)
+			if in.Operation != "" {
+				what = view.Div("what", what, view.Span("dim op", opName(in.Operation)))
+			}
 			return view.Link(class, st,
 				goapp.Span().Class("mono").Title(model.Clock(in.Requested)).Text(in.Requested),
-				view.Div("what", view.ActionTag(in.Action), view.Span("dim op", opName(in.Operation))),
+				what,
 				goapp.Span().Class("took num").Body(end...),
 			)
 		}},
@@ -774,15 +872,6 @@ func (v *timelineView) list() goapp.UI {
 }
 
 func opName(op string) string { return strings.ToLower(strings.ReplaceAll(op, "_", " ")) }
-
-func at(order []int, list []api.Instant, st model.State) int {
-	for i, idx := range order {
-		if list[idx].Requested == st.Instant && (st.Action == "" || st.Action == list[idx].Action) {
-			return i
-		}
-	}
-	return -1
-}
 
 // detail is the metadata of the selected instant.
 func (v *timelineView) detail() goapp.UI {

@@ -150,10 +150,7 @@ func (v *timelineView) links() goapp.UI {
 	}
 	var groups []*group
 	by := map[string]*group{}
-	for _, r := range v.related(me.Requested) {
-		if r.Kind == api.RelCompleted {
-			continue
-		}
+	for _, r := range v.related(me.Requested, "") {
 		back := r.From != me.Requested
 		title := upper(r.Kind)
 		if back {

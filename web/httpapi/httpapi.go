@@ -4,6 +4,10 @@
 //	GET  /api/                        the requests and their parameters
 //	GET  /api/OP?table=…&NAME=VALUE   query parameters are the fields of the request
 //	POST /api/OP                      the request as JSON (Content-Type: application/json)
+//	GET  /api/export?table=…&format=F a file with the rows: jsonl, csv or parquet
+//
+// A file is whole only if the response ends as HTTP says: when the rows fail on the way, the
+// connection is broken off in the middle of a chunk.
 //
 // A list repeats its parameter (partitions=a&partitions=b); an entry of options is
 // opt.KEY=VALUE (opt.as.of.instant=20260101000000000). The answer is the JSON of the
@@ -44,6 +48,14 @@ type Doer interface {
 	Do(ctx context.Context, op api.Op, args []byte, progress func(api.Progress)) (any, error)
 }
 
+// Exporter writes all rows of an export as one stream; explorer.Service is one. begin is called at most
+// once, after everything that can be refused was, with a name for the file and its media type; what it
+// returns is written to. What was written is whole only if the error is nil. A service that is none
+// answers no exports.
+type Exporter interface {
+	ExportTo(ctx context.Context, req api.ExportRequest, begin func(name, mediaType string) io.Writer) (*api.ExportChunk, error)
+}
+
 // Options of a handler.
 type Options struct {
 	// Allow says whether a table's location may be opened and returns the location that
@@ -79,6 +91,7 @@ var requests = map[api.Op]reflect.Type{
 	api.OpPlan:         reflect.TypeFor[api.PlanRequest](),
 	api.OpStream:       reflect.TypeFor[api.StreamRequest](),
 	api.OpSplits:       reflect.TypeFor[api.SplitsRequest](),
+	api.OpOperator:     reflect.TypeFor[api.OperatorRequest](),
 	api.OpSchema:       reflect.TypeFor[api.SchemaRequest](),
 	api.OpConfig:       reflect.TypeFor[api.ConfigRequest](),
 	api.OpMetadata:     reflect.TypeFor[api.MetadataRequest](),
@@ -86,6 +99,8 @@ var requests = map[api.Op]reflect.Type{
 	api.OpHealth:       reflect.TypeFor[api.HealthRequest](),
 	api.OpCompare:      reflect.TypeFor[api.CompareRequest](),
 	api.OpHousekeeping: reflect.TypeFor[api.HousekeepingRequest](),
+	api.OpHandoff:      reflect.TypeFor[api.HandoffRequest](),
+	api.OpExport:       reflect.TypeFor[api.ExportRequest](),
 }
 
 // New returns a handler of /api/OP for a service.
@@ -162,6 +177,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.failWith(w, r, err)
 		return
 	}
+	if x, ok := req.Interface().(*api.ExportRequest); ok {
+		h.export(w, r, x)
+		return
+	}
 	args, err := json.Marshal(req.Interface())
 	if err != nil {
 		h.failWith(w, r, err)
@@ -194,6 +213,40 @@ func (h *handler) place(ctx context.Context, t *api.Table) error {
 	}
 	t.Location = loc
 	return nil
+}
+
+// export answers with a file, in one stream. Once it has begun, a failure can't be told any more by a
+// status: the connection is broken off, so that no client takes what it has for a whole file.
+func (h *handler) export(w http.ResponseWriter, r *http.Request, req *api.ExportRequest) {
+	x, ok := h.service.(Exporter)
+	switch {
+	case !ok:
+		h.failWith(w, r, &api.Fault{Kind: "unsupported", Offset: -1, Message: "This server exports no files.", Try: "Ask for pages of rows, or export with the command line or the page."})
+		return
+	case r.Method == http.MethodHead:
+		w.Header().Set("Allow", "GET, POST")
+		h.fail(w, r, http.StatusMethodNotAllowed, &api.Fault{Kind: "invalid request", Offset: -1, Message: "The size of an export is not known before it is made.", Try: "Use GET."})
+		return
+	case req.Part != 0 || req.ID != "":
+		h.failWith(w, r, invalid("part", "and id are not for exports over HTTP", "An export is answered whole."))
+		return
+	}
+	begun := false
+	_, err := x.ExportTo(r.Context(), *req, func(name, mediaType string) io.Writer {
+		begun = true
+		head := w.Header()
+		head.Set("Content-Type", mediaType)
+		head.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+		w.WriteHeader(http.StatusOK)
+		return w
+	})
+	switch {
+	case err == nil:
+	case begun:
+		panic(http.ErrAbortHandler)
+	default:
+		h.failWith(w, r, h.o.Fault(err))
+	}
 }
 
 // stream answers in lines.

@@ -11,6 +11,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"mime"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -303,4 +304,54 @@ func offered(t *testing.T) (ops []api.Op) {
 		ast.Inspect(f, look)
 	}
 	return ops
+}
+
+// ExportTo writes as many bytes as the request's limit says, and fails behind them where its offset is 1.
+func (s reader) ExportTo(ctx context.Context, req api.ExportRequest, begin func(name, mediaType string) io.Writer) (*api.ExportChunk, error) {
+	if req.Format == "nope" {
+		return nil, &api.Fault{Kind: "invalid request", Offset: -1, Message: "no such format"}
+	}
+	w := begin("größe \"x\".csv", "text/csv")
+	if _, err := w.Write(bytes.Repeat([]byte("x"), req.Limit)); err != nil {
+		return nil, err
+	}
+	if req.Offset == 1 {
+		return nil, errors.New("the rows failed")
+	}
+	return &api.ExportChunk{Done: true}, nil
+}
+
+// TestExport: a file is told from one that was broken off.
+func TestExport(t *testing.T) {
+	s := start(t, Options{})
+	status, head, body := call(t, "GET", s.URL+"/api/export?table=trips&format=csv&limit=300000&opt.a=b", "")
+	if status != 200 || len(body) != 300000 || head.Get("Content-Type") != "text/csv" {
+		t.Errorf("%d, %d bytes, %v", status, len(body), head)
+	}
+	if _, params, err := mime.ParseMediaType(head.Get("Content-Disposition")); err != nil || params["filename"] != `größe "x".csv` {
+		t.Errorf("%s: %v, %v", head.Get("Content-Disposition"), params, err)
+	}
+	for _, limit := range []int{0, 10, 300000} {
+		res, err := http.Get(fmt.Sprintf("%s/api/export?table=trips&format=csv&offset=1&limit=%d", s.URL, limit))
+		if err != nil {
+			continue // broken off before the head was sent
+		}
+		b, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err == nil {
+			t.Errorf("limit %d: a broken export of %d bytes passes for a whole one", limit, len(b))
+		}
+	}
+	for query, want := range map[string]int{"GET table=trips&format=nope": 400, "GET table=other&format=csv": 403, "GET table=trips&format=csv&id=x": 400, "HEAD table=trips&format=csv": 405, "GET format=csv": 400} {
+		method, q, _ := strings.Cut(query, " ")
+		if status, head, _ := call(t, method, s.URL+"/api/export?"+q, ""); status != want || head.Get("Content-Disposition") != "" {
+			t.Errorf("%s: %d, want %d", query, status, want)
+		}
+	}
+	// A service that writes no exports.
+	plain := httptest.NewServer(New(struct{ Doer }{reader{}}, Options{Allow: func(context.Context, string) (string, error) { return "x", nil }}))
+	defer plain.Close()
+	if status, _, body := call(t, "GET", plain.URL+"/api/export?table=trips&format=csv", ""); status != 501 || !strings.Contains(body, "exports no files") {
+		t.Errorf("%d %s", status, body)
+	}
 }

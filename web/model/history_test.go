@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 
 	"hudiscope/core/api"
@@ -134,18 +135,24 @@ func TestExtentStaysInside(t *testing.T) {
 func TestLongTimelinesAreCounted(t *testing.T) {
 	c := &api.CompactTimeline{Actions: []string{"commit", "clean"}}
 	const n = 100000
+	var requested, completed strings.Builder
 	for i := range n {
 		at, done := itoa(20260101000000000+int64(i/60000)*100000+int64(i%60000)), ""
-		state := uint8(0)
+		flags := uint8(0)
 		if i%1000 != 0 {
-			done, state = at, 2
+			done, flags = at, api.CompactCompleted
 		}
-		c.Requested, c.Completed = append(c.Requested, at), append(c.Completed, done)
-		c.Action, c.State = append(c.Action, uint8(i%2)), append(c.State, state)
+		requested.WriteString(at + " ")
+		completed.WriteString(done + " ")
+		c.Action, c.Flags = append(c.Action, uint8(i%2)), append(c.Flags, flags)
 	}
-	list := Expand(c)
-	if len(list) != n || list[1].Action != "clean" || list[1].State != "COMPLETED" || list[0].State != "REQUESTED" {
-		t.Fatalf("%d instants, %+v", len(list), list[1])
+	c.Requested, c.Completed = requested.String(), completed.String()
+	list, err := InstantsIn(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := list.At(1); list.Len() != n || x.Action != "clean" || x.State != "COMPLETED" || x.CompletedFrom != "name" || list.At(0).State != "REQUESTED" {
+		t.Fatalf("%d instants, %+v", list.Len(), x)
 	}
 	chart := NewChart(list, InSteps)
 	p := chart.Lay(1200, Whole)

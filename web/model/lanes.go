@@ -1,7 +1,9 @@
 package model
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"sort"
 	"time"
 
@@ -140,71 +142,64 @@ type Chart struct {
 	// Place is the inverse of Order.
 	Place []int
 
-	instants []api.Instant
+	instants *Instants
 	axis     Axis
 	from, to time.Time
 	// start, end and anchor are fractions of the whole axis; start is NaN for a name without a time.
 	start, end, anchor []float64
 	pending            bool
+	density            []int
 }
 
 // NewChart prepares instants for an axis.
-func NewChart(instants []api.Instant, axis Axis) *Chart {
-	n := len(instants)
+func NewChart(instants *Instants, axis Axis) *Chart {
+	if instants == nil {
+		instants = newInstants(0)
+	}
+	n := instants.Len()
 	c := &Chart{instants: instants, axis: axis, Order: order(instants, axis), Place: make([]int, n),
 		start: make([]float64, n), end: make([]float64, n), anchor: make([]float64, n)}
 	for at, i := range c.Order {
 		c.Place[i] = at
 	}
-	for i := range instants {
-		if pending(&instants[i]) {
+	for i := range n {
+		if instants.Pending(i) {
 			c.pending = true
 			break
 		}
 	}
 	if axis == InSteps {
-		for i := range instants {
+		for i := range n {
 			c.start[i] = float64(c.Place[i]) / float64(n)
 			c.end[i] = float64(c.Place[i]+1) / float64(n)
 			c.anchor[i] = c.start[i]
 		}
 		return c
 	}
-	requested, completed := make([]time.Time, n), make([]time.Time, n)
-	seen := false
-	note := func(t time.Time) {
-		if !seen || t.Before(c.from) {
-			c.from = t
-		}
-		if !seen || t.After(c.to) {
-			c.to = t
-		}
-		seen = true
-	}
-	for i := range instants {
-		in := &instants[i]
-		if t, ok := InstantTime(in.Requested); ok {
-			requested[i] = t
-			note(t)
-		}
-		if t, ok := InstantTime(in.Completed); ok {
-			completed[i] = t
-			note(t)
+	from, to := int64(math.MaxInt64), int64(noTime)
+	for _, times := range [][]int64{instants.at[:n], instants.done[:n]} {
+		for _, t := range times {
+			if t != noTime {
+				from, to = min(from, t), max(to, t)
+			}
 		}
 	}
-	if !c.to.After(c.from) {
-		c.to = c.from.Add(time.Second)
+	if to == noTime {
+		from, to = 0, 0
 	}
-	whole := float64(c.to.Sub(c.from))
-	for i := range instants {
-		if requested[i].IsZero() {
+	to = max(to, from+1000)
+	c.from, c.to = time.UnixMilli(from).UTC(), time.UnixMilli(to).UTC()
+	whole := float64(to - from)
+	for i := range n {
+		at, done := instants.at[i], instants.done[i]
+		if at == noTime {
 			c.start[i], c.end[i], c.anchor[i] = math.NaN(), 0, 0
 			continue
 		}
-		c.start[i] = float64(requested[i].Sub(c.from)) / whole
+		c.start[i] = float64(at-from) / whole
 		c.end[i], c.anchor[i] = c.start[i], c.start[i]
-		if t := completed[i]; !t.IsZero() && !t.Before(requested[i]) {
-			c.end[i] = float64(t.Sub(c.from)) / whole
+		if done != noTime && done >= at {
+			c.end[i] = float64(done-from) / whole
 			if axis == OnCompleted {
 				c.anchor[i] = c.end[i]
 			}
@@ -221,20 +216,38 @@ func (c *Chart) Fraction(i int) float64 {
 	return c.start[i]
 }
 
-// Density counts instants in equal parts of the whole axis, for an overview.
+// Density counts instants in equal parts of the whole axis, for an overview. The answer is kept, and
+// must not be changed.
 func (c *Chart) Density(parts int) []int {
-	out := make([]int, parts)
-	for i := range c.start {
-		at := int(c.Fraction(i) * float64(parts))
-		out[min(max(at, 0), parts-1)]++
+	if len(c.density) != parts {
+		c.density = make([]int, parts)
+		for i := range c.start {
+			at := int(c.Fraction(i) * float64(parts))
+			c.density[min(max(at, 0), parts-1)]++
+		}
 	}
-	return out
+	return c.density
+}
+
+// inside reports whether an instant is seen in a part of the axis.
+func (c *Chart) inside(i int, e Extent) bool {
+	s := c.start[i]
+	if s != s { // NaN
+		return e.A <= 0
+	}
+	if s > e.B {
+		return false
+	}
+	if c.axis == InSteps {
+		return s < e.B && c.end[i] > e.A
+	}
+	return c.end[i] >= e.A || c.instants.Pending(i)
 }
 
 // Lay draws a part of the chart within width pixels.
 func (c *Chart) Lay(width float64, e Extent) Plot {
 	p := Plot{Width: width, Order: c.Order}
-	n := len(c.instants)
+	n := c.instants.Len()
 	if n == 0 {
 		return p
 	}
@@ -269,26 +282,10 @@ func (c *Chart) Lay(width float64, e Extent) Plot {
 	xOf := func(f float64) float64 { return left + (f-e.A)*scale }
 	p.XOf = xOf
 
-	var inside []int
-	for i := range c.instants {
-		s, t := c.start[i], c.end[i]
-		if math.IsNaN(s) {
-			if e.A <= 0 {
-				inside = append(inside, i)
-			}
-			continue
+	for i := range n {
+		if c.inside(i, e) {
+			p.Inside++
 		}
-		if c.axis != InSteps && pending(&c.instants[i]) {
-			t = 1
-		}
-		if s <= e.B && t >= e.A && !(c.axis == InSteps && (s >= e.B || t <= e.A)) {
-			inside = append(inside, i)
-		}
-	}
-	p.Inside = len(inside)
-	byAction := map[string][]int{}
-	for _, i := range inside {
-		byAction[c.instants[i].Action] = append(byAction[c.instants[i].Action], i)
 	}
 	if c.axis == InSteps {
 		p.Ticks = c.stepTicks(e, xOf)
@@ -302,12 +299,19 @@ func (c *Chart) Lay(width float64, e Extent) Plot {
 		p.Ticks = timeTicks(p.From, p.To, func(t time.Time) float64 { return xOf(float64(t.Sub(c.from)) / whole) })
 	}
 	placeLabels(p.Ticks, p.Width)
-	for _, action := range laneActions(byAction) {
-		if len(inside) > maxBars {
-			p.Lanes = append(p.Lanes, c.bins(action, byAction[action], e, left, room))
-		} else {
-			p.Lanes = append(p.Lanes, c.lane(action, byAction[action], p.Width, xOf))
+	if p.Inside > maxBars {
+		p.Lanes = c.bins(e, left, room)
+		return p
+	}
+	byAction := make([][]int, len(c.instants.actions))
+	for i := range n {
+		if c.inside(i, e) {
+			a := c.instants.action[i]
+			byAction[a] = append(byAction[a], i)
 		}
+	}
+	for _, a := range c.laneActions(func(a int) bool { return len(byAction[a]) > 0 }) {
+		p.Lanes = append(p.Lanes, c.lane(c.instants.actions[a], byAction[a], p.Width, xOf))
 	}
 	return p
 }
@@ -332,16 +336,15 @@ func placeLabels(ticks []Tick, width float64) {
 
 // CompletionNote says in a sentence what completion times of these instants are missing or
 // stood in for by the times of files; "" when all are recorded.
-func CompletionNote(instants []api.Instant) string {
+func CompletionNote(instants *Instants) string {
 	done, without, files := 0, 0, 0
-	for i := range instants {
-		in := &instants[i]
+	for i := range instants.Len() {
 		switch {
-		case pending(in):
+		case instants.Pending(i):
 			continue
-		case in.Completed == "":
+		case instants.completed[i] == "":
 			without++
-		case in.CompletedFrom == "mtime":
+		case instants.flags[i]&api.CompactFileTime != 0:
 			files++
 		}
 		done++
@@ -358,7 +361,7 @@ func CompletionNote(instants []api.Instant) string {
 }
 
 func (c *Chart) stepTicks(e Extent, xOf func(float64) float64) []Tick {
-	n := float64(len(c.instants))
+	n := float64(c.instants.Len())
 	step := xOf(1/n) - xOf(0)
 	every := 1 + int(96/step)
 	first := int(math.Ceil(e.A*n)) / every * every
@@ -367,7 +370,7 @@ func (c *Chart) stepTicks(e Extent, xOf func(float64) float64) []Tick {
 		if float64(at) < e.A*n {
 			continue
 		}
-		out = append(out, Tick{X: xOf(float64(at)/n) + 2, Label: clockOfDay(c.instants[c.Order[at]].Requested)})
+		out = append(out, Tick{X: xOf(float64(at)/n) + 2, Label: clockOfDay(c.instants.requested[c.Order[at]])})
 	}
 	return out
 }
@@ -379,7 +382,7 @@ func (c *Chart) lane(action string, ids []int, width float64, xOf func(float64) 
 		open, timeless bool
 	}
 	boxOf := func(i int) box {
-		open := pending(&c.instants[i])
+		open := c.instants.Pending(i)
 		if math.IsNaN(c.start[i]) {
 			return box{x: 2, end: 2 + minBar, anchor: 2, timeless: true}
 		}
@@ -400,15 +403,18 @@ func (c *Chart) lane(action string, ids []int, width float64, xOf func(float64) 
 		b.end = math.Min(math.Max(b.end, b.x+1), math.Max(width, b.x+minBar))
 		return b
 	}
-	boxes := make(map[int]box, len(ids))
-	for _, i := range ids {
-		boxes[i] = boxOf(i)
+	type placed struct {
+		id int
+		box
 	}
-	sort.SliceStable(ids, func(a, b int) bool { return boxes[ids[a]].x < boxes[ids[b]].x })
+	boxes := make([]placed, len(ids))
+	for k, i := range ids {
+		boxes[k] = placed{i, boxOf(i)}
+	}
+	slices.SortStableFunc(boxes, func(a, b placed) int { return cmp.Compare(a.x, b.x) })
 	lane := Lane{Action: action}
 	var ends []float64 // end of the last bar of each sub-row
-	for _, i := range ids {
-		b := boxes[i]
+	for _, b := range boxes {
 		row := -1
 		for r, end := range ends {
 			if b.x >= end+barGap {
@@ -421,106 +427,159 @@ func (c *Chart) lane(action string, ids []int, width float64, xOf func(float64) 
 			ends = append(ends, 0)
 		}
 		ends[row] = b.end
-		lane.Bars = append(lane.Bars, Bar{Index: i, Order: c.Place[i], X: b.x, W: b.end - b.x, Row: row, Anchor: b.anchor, Open: b.open, Timeless: b.timeless})
+		lane.Bars = append(lane.Bars, Bar{Index: b.id, Order: c.Place[b.id], X: b.x, W: b.end - b.x, Row: row, Anchor: b.anchor, Open: b.open, Timeless: b.timeless})
 	}
 	lane.Rows = len(ends)
 	return lane
 }
 
-// bins counts the instants of an action in columns of a few pixels.
-func (c *Chart) bins(action string, ids []int, e Extent, left, room float64) Lane {
+// bins counts the instants of a part, by action, in columns of a few pixels.
+func (c *Chart) bins(e Extent, left, room float64) []Lane {
 	const column = 6.0
-	lane := Lane{Action: action, Rows: 2}
 	parts := max(1, int(room/column))
-	counts := make([]Bin, parts)
+	counts := make([][]Bin, len(c.instants.actions))
 	w := (e.B - e.A) / float64(parts)
-	for _, i := range ids {
+	for i := range c.start {
+		if !c.inside(i, e) {
+			continue
+		}
+		a := c.instants.action[i]
+		if counts[a] == nil {
+			counts[a] = make([]Bin, parts)
+		}
 		at := int((c.Fraction(i) - e.A) / w)
-		b := &counts[min(max(at, 0), parts-1)]
+		b := &counts[a][min(max(at, 0), parts-1)]
 		b.Count++
-		if pending(&c.instants[i]) {
+		if c.instants.Pending(i) {
 			b.Pending++
 		}
 	}
-	for i, b := range counts {
-		if b.Count == 0 {
-			continue
+	var out []Lane
+	for _, a := range c.laneActions(func(a int) bool { return counts[a] != nil }) {
+		lane := Lane{Action: c.instants.actions[a], Rows: 2}
+		for i, b := range counts[a] {
+			if b.Count == 0 {
+				continue
+			}
+			b.X, b.W = left+float64(i)*room/float64(parts), room/float64(parts)
+			b.A, b.B = e.A+float64(i)*w, e.A+float64(i+1)*w
+			lane.Bins = append(lane.Bins, b)
+			lane.Most = max(lane.Most, b.Count)
 		}
-		b.X, b.W = left+float64(i)*room/float64(parts), room/float64(parts)
-		b.A, b.B = e.A+float64(i)*w, e.A+float64(i+1)*w
-		lane.Bins = append(lane.Bins, b)
-		lane.Most = max(lane.Most, b.Count)
-	}
-	return lane
-}
-
-// LayTimeline lays instants out in lanes per action within width pixels.
-func LayTimeline(instants []api.Instant, axis Axis, width float64) Plot {
-	return NewChart(instants, axis).Lay(width, Whole)
-}
-
-// Expand makes instants of the columns of a compact timeline.
-func Expand(c *api.CompactTimeline) []api.Instant {
-	states := [...]string{"REQUESTED", "INFLIGHT", "COMPLETED"}
-	out := make([]api.Instant, len(c.Requested))
-	for i := range out {
-		in := api.Instant{Requested: c.Requested[i], CompletedFrom: c.CompletedFrom}
-		if i < len(c.Completed) {
-			in.Completed = c.Completed[i]
-		}
-		if i < len(c.Action) && int(c.Action[i]) < len(c.Actions) {
-			in.Action = c.Actions[c.Action[i]]
-		}
-		if i < len(c.State) && int(c.State[i]) < len(states) {
-			in.State = states[c.State[i]]
-		}
-		out[i] = in
+		out = append(out, lane)
 	}
 	return out
 }
 
-func pending(in *api.Instant) bool { return in.State != "COMPLETED" }
+// LayTimeline lays instants out in lanes per action within width pixels.
+func LayTimeline(instants *Instants, axis Axis, width float64) Plot {
+	return NewChart(instants, axis).Lay(width, Whole)
+}
 
-func order(instants []api.Instant, axis Axis) []int {
-	ids := make([]int, len(instants))
+// order lists instants as an axis has them: by text, as Hudi compares times.
+func order(l *Instants, axis Axis) []int {
+	n := l.Len()
+	ids := make([]int, n)
 	for i := range ids {
 		ids[i] = i
 	}
-	keys := make([]string, len(instants))
-	for i := range instants {
-		in := &instants[i]
-		keys[i] = in.Requested
-		if axis == OnCompleted {
-			if in.State != "COMPLETED" {
-				keys[i] = "~" + in.Requested // after everything that is completed
-			} else if in.Completed != "" {
-				keys[i] = in.Completed
+	key := func(i int) string { return l.requested[i] }
+	time := func(i int) int64 { return l.at[i] }
+	if axis == OnCompleted {
+		// Those that are pending come after everything that is completed.
+		byCompletion := func(i int) bool { return !l.Pending(i) && l.completed[i] != "" }
+		key = func(i int) string {
+			if byCompletion(i) {
+				return l.completed[i]
+			}
+			return l.requested[i]
+		}
+		time = func(i int) int64 {
+			if byCompletion(i) {
+				return l.done[i]
+			}
+			return l.at[i]
+		}
+		at, waiting := 0, []int(nil)
+		for i := range n {
+			if l.Pending(i) {
+				waiting = append(waiting, i)
+			} else {
+				ids[at] = i
+				at++
 			}
 		}
+		copy(ids[at:], waiting)
+		sortByText(ids[:at], key, time)
+		sortByText(ids[at:], key, time)
+		return ids
 	}
-	// Mostly they come in order.
-	if !sort.SliceIsSorted(ids, func(a, b int) bool { return keys[ids[a]] < keys[ids[b]] }) {
-		sort.SliceStable(ids, func(a, b int) bool { return keys[ids[a]] < keys[ids[b]] })
-	}
+	sortByText(ids, key, time)
 	return ids
 }
 
-func laneActions(by map[string][]int) []string {
-	var out []string
-	known := map[string]bool{}
-	for _, a := range laneOrder {
-		known[a] = true
-		if len(by[a]) > 0 {
+// sortByText sorts ids by their texts, keeping the order of equal ones. Most texts are times: these
+// are sorted as numbers, digit by digit, which takes the same short time whatever order they are in.
+func sortByText(ids []int, key func(int) string, time func(int) int64) {
+	type place struct {
+		time int64
+		id   int
+	}
+	at := make([]place, len(ids))
+	sorted, low, high := true, int64(math.MaxInt64), int64(noTime)
+	for k, i := range ids {
+		sorted = sorted && (k == 0 || key(ids[k-1]) <= key(i))
+		t := time(i)
+		at[k] = place{t, i}
+		low, high = min(low, t), max(high, t)
+	}
+	if sorted {
+		return
+	}
+	if low != noTime {
+		const digit = 12
+		buf := make([]place, len(at))
+		for shift := 0; (high-low)>>shift > 0; shift += digit {
+			var from [1<<digit + 1]int
+			for k := range at {
+				from[(at[k].time-low)>>shift&(1<<digit-1)+1]++
+			}
+			for d := 1; d < len(from); d++ {
+				from[d] += from[d-1]
+			}
+			for k := range at {
+				d := (at[k].time - low) >> shift & (1<<digit - 1)
+				buf[from[d]] = at[k]
+				from[d]++
+			}
+			at, buf = buf, at
+		}
+		for k := range at {
+			ids[k] = at[k].id
+		}
+		// A time has two forms, with and without milliseconds, which are no equal texts.
+	}
+	less := func(a, b int) bool { return key(ids[a]) < key(ids[b]) }
+	if !sort.SliceIsSorted(ids, less) {
+		sort.SliceStable(ids, less)
+	}
+}
+
+// laneActions lists the actions that are there, as the lanes are ordered.
+func (c *Chart) laneActions(there func(a int) bool) []int {
+	var out, rest []int
+	names := c.instants.actions
+	for _, known := range laneOrder {
+		if a := slices.Index(names, known); a >= 0 && there(a) {
 			out = append(out, a)
 		}
 	}
-	var rest []string
-	for a := range by {
-		if !known[a] {
+	for a, name := range names {
+		if !slices.Contains(laneOrder, name) && there(a) {
 			rest = append(rest, a)
 		}
 	}
-	sort.Strings(rest)
+	sort.Slice(rest, func(i, j int) bool { return names[rest[i]] < names[rest[j]] })
 	return append(out, rest...)
 }
 

@@ -20,6 +20,7 @@ func TestStateRoundTrip(t *testing.T) {
 		{Table: "sample:x", View: Blocks, FileID: "f", Replay: true, MergeSteps: true, Step: 9},
 		{Table: "sample:x", View: Compare, Before: "1", After: "2"},
 		{Table: "sample:x", View: Metadata, Part: "files", Find: "__all*"},
+		{Table: "sample:x", View: Health, Limits: JoinLimits(map[string]float64{"small.bytes": 1 << 20, "log.ratio": 0.5})},
 		{Table: "sample:x", View: Rows, Query: "inc", Begin: "1", End: "2", Rules: "0.15.0"},
 		{Table: "https://host:9000/a b/t#1/?x=1&y=ü", View: Rows, AsOf: "20261129225100017", HideMeta: true},
 		{Table: "drop:1", View: Timeline, Instant: "20261129233447240", Action: "savepoint", Axis: "steps"},
@@ -222,7 +223,7 @@ func instants() []api.Instant {
 func TestLayTimeline(t *testing.T) {
 	list := instants()
 	for _, axis := range []Axis{OnRequested, OnCompleted, InSteps} {
-		p := LayTimeline(list, axis, 800)
+		p := LayTimeline(InstantsOf(list), axis, 800)
 		var actions []string
 		seen := map[int]bool{}
 		for _, l := range p.Lanes {
@@ -256,7 +257,7 @@ func TestLayTimeline(t *testing.T) {
 		}
 	}
 	// The first two overlap in time: two rows.
-	p := LayTimeline(list, OnRequested, 800)
+	p := LayTimeline(InstantsOf(list), OnRequested, 800)
 	if p.Lanes[1].Rows != 2 {
 		t.Errorf("overlapping delta commits in %d rows", p.Lanes[1].Rows)
 	}
@@ -264,8 +265,8 @@ func TestLayTimeline(t *testing.T) {
 		t.Errorf("order by request %v", p.Order)
 	}
 	// The second was requested later and completed earlier; pending ones come last.
-	if want := []int{4, 1, 0, 3, 2, 5}; !reflect.DeepEqual(LayTimeline(list, OnCompleted, 800).Order, want) {
-		t.Errorf("order by completion %v", LayTimeline(list, OnCompleted, 800).Order)
+	if want := []int{4, 1, 0, 3, 2, 5}; !reflect.DeepEqual(LayTimeline(InstantsOf(list), OnCompleted, 800).Order, want) {
+		t.Errorf("order by completion %v", LayTimeline(InstantsOf(list), OnCompleted, 800).Order)
 	}
 	for _, l := range p.Lanes {
 		for _, b := range l.Bars {
@@ -281,7 +282,7 @@ func TestLayTimelineToScale(t *testing.T) {
 		{Requested: "20261129225000000", Completed: "20261129225100000", Action: "commit", State: "COMPLETED"},
 		{Requested: "20261129225200000", Completed: "20261129225400000", Action: "commit", State: "COMPLETED"},
 	}
-	b := LayTimeline(list, OnRequested, 1000).Lanes[0].Bars
+	b := LayTimeline(InstantsOf(list), OnRequested, 1000).Lanes[0].Bars
 	if r := b[1].W / b[0].W; math.Abs(r-2) > 0.01 {
 		t.Errorf("two minutes are %.2f times as wide as one", r)
 	}
@@ -296,14 +297,14 @@ func TestLayTimelineExtremes(t *testing.T) {
 	}
 	one := []api.Instant{{Requested: "20261129225000000", Action: "commit", State: "INFLIGHT"}}
 	for _, axis := range []Axis{OnRequested, OnCompleted, InSteps} {
-		p := LayTimeline(one, axis, 10)
+		p := LayTimeline(InstantsOf(one), axis, 10)
 		b := p.Lanes[0].Bars[0]
 		if math.IsNaN(b.X) || math.IsInf(b.X, 0) || b.W <= 0 {
 			t.Errorf("%q: %+v", axis, b)
 		}
 	}
 	only := []api.Instant{{Requested: "garbage", Action: "commit", State: "COMPLETED"}}
-	if b := LayTimeline(only, OnRequested, 500).Lanes[0].Bars[0]; !b.Timeless || math.IsNaN(b.X) {
+	if b := LayTimeline(InstantsOf(only), OnRequested, 500).Lanes[0].Bars[0]; !b.Timeless || math.IsNaN(b.X) {
 		t.Errorf("%+v", b)
 	}
 	var many []api.Instant
@@ -312,14 +313,14 @@ func TestLayTimelineExtremes(t *testing.T) {
 		many = append(many, api.Instant{Requested: at.Add(time.Duration(i)*time.Hour).Format("20060102150405") + "000", Action: "commit", State: "COMPLETED"})
 	}
 	began := time.Now()
-	p := LayTimeline(many, OnRequested, 1600)
+	p := LayTimeline(InstantsOf(many), OnRequested, 1600)
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("10,000 instants took %v", took)
 	}
 	if len(p.Ticks) == 0 || len(p.Ticks) > 40 {
 		t.Errorf("%d ticks", len(p.Ticks))
 	}
-	if w := LayTimeline(many[:1000], InSteps, 1600).Width; w < 1000*stepW {
+	if w := LayTimeline(InstantsOf(many[:1000]), InSteps, 1600).Width; w < 1000*stepW {
 		t.Errorf("steps are squeezed: %v", w)
 	}
 }
@@ -615,7 +616,7 @@ func TestCompletionNote(t *testing.T) {
 		"1 completed instant of 2 without": {in(done, "", ""), in(done, at, "name")},
 		"Completion times are those of the files (f": {in(done, at, "mtime")},
 	} {
-		got := CompletionNote(list)
+		got := CompletionNote(InstantsOf(list))
 		if !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("want %q, got %q", want, got)
 		}
@@ -630,7 +631,7 @@ func TestTickLabelsAreSeenWhole(t *testing.T) {
 	for _, axis := range []Axis{OnRequested, InSteps} {
 		labels := 0
 		for width := 300.0; width < 1500; width += 7 {
-			p := NewChart(list, axis).Lay(width, Whole)
+			p := NewChart(InstantsOf(list), axis).Lay(width, Whole)
 			end := 0.0
 			for _, k := range p.Ticks {
 				if k.Label == "" {
@@ -646,5 +647,31 @@ func TestTickLabelsAreSeenWhole(t *testing.T) {
 		if labels < 300 {
 			t.Errorf("axis %q: only %d labels", axis, labels)
 		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	text := JoinLimits(map[string]float64{"small.bytes": 1048576, "log.ratio": 0.25})
+	if text != "log.ratio=0.25;small.bytes=1048576" {
+		t.Errorf("%q", text)
+	}
+	if got := ParseLimits(text + ";odd=;worse=x;inf=+Inf;nan=NaN;neg=-1"); !reflect.DeepEqual(got, map[string]float64{"small.bytes": 1048576, "log.ratio": 0.25}) {
+		t.Errorf("%v", got)
+	}
+	if JoinLimits(nil) != "" || ParseLimits("") != nil {
+		t.Error("none")
+	}
+	for text, want := range map[string]float64{"0": 0, "1,024": 1024, "64 MiB": 64 << 20, "1.5gib": 1.5 * (1 << 30), "10 kB": 10240, "100 MB": 100 << 20, "7B": 7, "100 bytes": 100} {
+		if got, ok := ParseAmount(text, "bytes"); !ok || got != want {
+			t.Errorf("%q is %v, %v", text, got, ok)
+		}
+	}
+	for _, c := range [][2]string{{"", "bytes"}, {"x", "bytes"}, {"-1", "bytes"}, {"1 MiB", "hours"}, {"1e999", "hours"}, {"NaN", "hours"}, {"5 files", "hours"}} {
+		if got, ok := ParseAmount(c[0], c[1]); ok {
+			t.Errorf("%q %s is %v", c[0], c[1], got)
+		}
+	}
+	if got, ok := ParseAmount("2.5 hours", "hours"); !ok || got != 2.5 {
+		t.Errorf("%v", got)
 	}
 }

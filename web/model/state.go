@@ -16,6 +16,8 @@ const (
 	Files    View = "files"
 	Blocks   View = "blocks"
 	Rows     View = "rows"
+	Plan     View = "plan"
+	Stream   View = "stream"
 	History  View = "history"
 	Compare  View = "compare"
 	Health   View = "health"
@@ -24,7 +26,7 @@ const (
 )
 
 // Views lists the views of a table in the order of the tabs.
-var Views = []View{Timeline, Files, Blocks, Rows, History, Compare, Health, Metadata, Table}
+var Views = []View{Timeline, Files, Blocks, Rows, Plan, Stream, History, Compare, Health, Metadata, Table}
 
 // Title is what the tab says.
 func (v View) Title() string {
@@ -37,6 +39,10 @@ func (v View) Title() string {
 		return "Log blocks"
 	case Rows:
 		return "Rows"
+	case Plan:
+		return "Plan"
+	case Stream:
+		return "Stream"
 	case History:
 		return "History"
 	case Compare:
@@ -101,8 +107,21 @@ type State struct {
 	// Query is how rows are read: "" (snapshot), "ro" (read-optimized), "inc" (incremental) or
 	// "cdc" (change data), the last two with Begin and End.
 	Query, Begin, End string
+	// Limits are the health checks' thresholds that are not the defaults ([JoinLimits]).
+	Limits string
 	// Rules is the Hudi release whose read rules apply; "" gives the right answer.
 	Rules string
+	// Where is an SQL condition on the rows, Columns the columns that are read ([JoinList], "" for
+	// all), and Limit the number of rows a query takes, 0 for all.
+	Where, Columns string
+	Limit          int
+	// MaxPartition, OpenCost and Parallelism are Spark's numbers for packing files into tasks where
+	// they are not Spark's own: digits, or "".
+	MaxPartition, OpenCost, Parallelism string
+	// Flink are the options of Flink's reader ([JoinOptions]); Seen is the completion time up to which
+	// it looks at the table, "" for all of it; Batch reads once. StreamRows shows all its rows.
+	Flink, Seen       string
+	Batch, StreamRows bool
 }
 
 // Fragment encodes the state as the part of a URL after "#". The zero State gives "/".
@@ -179,10 +198,21 @@ func (s State) Fragment() string {
 	for _, f := range [...]struct{ name, value string }{
 		{"c1", s.Before}, {"c2", s.After}, {"mp", s.Part}, {"mk", s.Find},
 		{"q", s.Query}, {"qb", s.Begin}, {"qe", s.End}, {"h", s.Rules},
+		{"w", s.Where}, {"cols", s.Columns}, {"sm", s.MaxPartition}, {"so", s.OpenCost}, {"sp", s.Parallelism},
+		{"fo", s.Flink}, {"fs", s.Seen}, {"ht", s.Limits},
 	} {
 		if f.value != "" {
 			add(f.name, f.value)
 		}
+	}
+	if s.Limit > 0 {
+		add("lim", itoa(int64(s.Limit)))
+	}
+	if s.Batch {
+		add("fb", "1")
+	}
+	if s.StreamRows {
+		add("fr", "1")
 	}
 	return b.String()
 }
@@ -266,6 +296,30 @@ func ParseFragment(frag string) State {
 			s.End = v
 		case "h":
 			s.Rules = v
+		case "ht":
+			s.Limits = v
+		case "w":
+			s.Where = v
+		case "cols":
+			s.Columns = v
+		case "sm":
+			s.MaxPartition = digits(v)
+		case "so":
+			s.OpenCost = digits(v)
+		case "sp":
+			s.Parallelism = digits(v)
+		case "fo":
+			s.Flink = v
+		case "fs":
+			s.Seen = v
+		case "lim":
+			if n, ok := atoi(v); ok && n < 1<<31 {
+				s.Limit = int(n)
+			}
+		case "fb":
+			s.Batch = v == "1"
+		case "fr":
+			s.StreamRows = v == "1"
 		}
 	}
 	if s.FileID != "" {
@@ -279,6 +333,16 @@ func ParseFragment(frag string) State {
 	}
 	if s.View == Home {
 		s.View = Timeline
+	}
+	return s
+}
+
+// digits is a text of decimal digits, or "".
+func digits(s string) string {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return ""
+		}
 	}
 	return s
 }

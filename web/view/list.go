@@ -86,11 +86,15 @@ func (c *List) OnDismount() {
 }
 
 func (c *List) window() model.Window {
+	if !c.started {
+		// Drawing the rows is left to a task of its own, when it is known how many are seen.
+		return model.Window{Height: model.ScrollWindow(int64(c.Count), c.RowHeight, 0, 0, 0).Height}
+	}
 	h := c.height
 	if h == 0 {
 		h = 600
 	}
-	return model.ScrollWindow(int64(c.Count), c.RowHeight, h, c.top, 6)
+	return model.ScrollWindow(int64(c.Count), c.RowHeight, h, c.top, 4)
 }
 
 // Render implements app.Composer.

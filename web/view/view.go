@@ -192,9 +192,38 @@ func Empty(icon Icon, title, text string, actions ...app.UI) app.UI {
 
 // Findings lists what a user should know about.
 func Findings(list []api.Finding) app.UI {
-	if len(list) == 0 {
+	switch {
+	case len(list) == 0:
 		return nil
+	case len(list) > fewFindings:
+		return &longFindings{List: list}
 	}
+	return findings(list)
+}
+
+// fewFindings is how many findings are drawn unasked.
+const fewFindings = 12
+
+// longFindings draws findings a part at a time.
+type longFindings struct {
+	app.Compo
+
+	List []api.Finding
+
+	more int
+}
+
+// Render implements app.Composer.
+func (c *longFindings) Render() app.UI {
+	n := min(fewFindings*(1+10*c.more), len(c.List))
+	var rest app.UI
+	if left := len(c.List) - n; left > 0 {
+		rest = Button("small", "Show more of "+model.Plural(int64(left), "further finding"), func(app.Context, app.Event) { c.more++ })
+	}
+	return Div("findings-long", findings(c.List[:n]), rest)
+}
+
+func findings(list []api.Finding) app.UI {
 	var items []app.UI
 	for _, f := range list {
 		icon, tone := IconInfo, "note"

@@ -91,10 +91,13 @@ func TestJSONTreeDrawsOpenLevelsOnly(t *testing.T) {
 }
 
 func TestListDrawsWhatIsSeen(t *testing.T) {
-	l := &List{Count: 10000, RowHeight: 30, At: -1, Row: func(i int) app.UI { return app.P().Text(i) }}
+	l := &List{Count: 10000, RowHeight: 30, At: -1, Row: func(i int) app.UI { return app.P().Text(i) }, started: true, height: 600, top: 90_000}
 	d := app.NewClientTester(l)
 	defer d.Close()
 	if n := strings.Count(html(l), "<p>"); n < 10 || n > 60 {
 		t.Errorf("%d of 10,000 rows are drawn", n)
+	}
+	if got := html(l); !strings.Contains(got, "<p>3000</p>") || !strings.Contains(got, "300000.0px") {
+		t.Errorf("row 3000 should be seen:\n%.500s", got)
 	}
 }

@@ -430,6 +430,10 @@ func (s *Source) contact(ctx context.Context, f *file) error {
 		if size, err = o.Size(ctx); err != nil {
 			return s.failed(f, err)
 		}
+		if size < int64(n) {
+			return s.failed(f, &storage.Fault{Op: "read", Path: f.path, Location: s.src.Location(), Kind: storage.Changed,
+				Err: fmt.Errorf("%d bytes were read, and its size is said to be %d", n, size), Try: "The file was replaced while it was read; reload the table."})
+		}
 	}
 	if !s.setSize(f, size, false) {
 		return nil

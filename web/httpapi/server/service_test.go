@@ -197,3 +197,30 @@ func TestChangedFileHasAnotherETag(t *testing.T) {
 		t.Errorf("before %q, after %q", before, after)
 	}
 }
+
+// TestExportOverHTTP: the file is the rows, in each format.
+func TestExportOverHTTP(t *testing.T) {
+	s := serve(t, unzip(t, "mor_trips_h120"))
+	var rows api.Rows
+	get(t, s.URL+"/api/rows?table=trips&limit=1000", &rows)
+	for format, count := range map[string]func([]byte) int{
+		"jsonl": func(b []byte) int { return strings.Count(string(b), "\n") },
+		"csv":   func(b []byte) int { return strings.Count(string(b), "\r\n") - 1 },
+		"parquet": func(b []byte) int {
+			if len(b) < 8 || string(b[:4]) != "PAR1" || string(b[len(b)-4:]) != "PAR1" {
+				return -1
+			}
+			return len(rows.Rows)
+		},
+	} {
+		res, err := http.Get(s.URL + "/api/export?table=trips&format=" + format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode != 200 || len(rows.Rows) == 0 || count(b) != len(rows.Rows) || res.Header.Get("Content-Disposition") != "attachment; filename=mor_trips_h120."+format {
+			t.Errorf("%s: %d, %v, %d of %d rows, %v", format, res.StatusCode, err, count(b), len(rows.Rows), res.Header)
+		}
+	}
+}

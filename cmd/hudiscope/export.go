@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"hudiscope/core/api"
+)
+
+// runExport writes the rows of a query to a file, or to standard output. A file appears under its name
+// only when it is whole.
+func runExport(ctx context.Context, e *environment, args []string) error {
+	t, err := e.table(args, 1)
+	if err != nil {
+		return err
+	}
+	limit := e.flags.limit
+	if limit > int64(maxInt) {
+		return usageError(fmt.Sprintf("--limit %d: too many", limit))
+	}
+	req := api.ExportRequest{Format: e.flags.format, RowsRequest: api.RowsRequest{Table: t, Options: e.flags.options, Partitions: e.flags.partitions, FileID: e.flags.fileID, Condition: e.flags.condition.condition(), Limit: int(limit)}}
+	switch req.Format {
+	case "jsonl", "csv", "parquet":
+	case "":
+		return usageError("which --format? jsonl, csv or parquet")
+	default:
+		return usageError(fmt.Sprintf("--format %q: want jsonl, csv or parquet", req.Format))
+	}
+	out := e.flags.out
+	if out == "" || out == "-" {
+		if f, ok := e.stdout.(*os.File); ok && req.Format == "parquet" {
+			if fi, err := f.Stat(); err == nil && fi.Mode()&os.ModeCharDevice != 0 {
+				return usageError("Parquet is not for a terminal: give --out FILE")
+			}
+		}
+		return e.exportTo(ctx, req, e.stdout, "standard output")
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(out), ".hudiscope-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	err = e.exportTo(ctx, req, tmp, out)
+	if err == nil {
+		err = tmp.Chmod(0o644)
+	}
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), out)
+}
+
+const maxInt = int(^uint(0) >> 1)
+
+func (e *environment) exportTo(ctx context.Context, req api.ExportRequest, w io.Writer, name string) error {
+	done, err := e.svc.ExportTo(ctx, req, func(string, string) io.Writer { return w })
+	if err != nil {
+		var f *api.Fault
+		if errors.As(err, &f) || w != e.stdout {
+			return err
+		}
+		return fmt.Errorf("what was written is not whole: %w", err)
+	}
+	for _, f := range done.Findings {
+		fmt.Fprintf(e.stderr, "hudiscope: %s: %s: %s\n", f.Level, f.Title, f.Detail)
+	}
+	fmt.Fprintf(e.stderr, "%s: %d rows\n", name, done.Rows)
+	return nil
+}

@@ -1,0 +1,359 @@
+package explorer
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"sync"
+
+	"hudiscope/core/api"
+	"hudiscope/core/export"
+	"hudiscope/core/groupreader"
+	"hudiscope/core/query"
+	"hudiscope/core/release"
+)
+
+const (
+	// exportPart is the size of a part of an export that is asked for in parts.
+	exportPart = 1 << 20
+	// maxExports bounds the exports of one table that are asked for in parts; another one ends the oldest.
+	maxExports = 2
+	// maxExportID bounds the name that tells exports apart.
+	maxExportID = 200
+)
+
+// exportSource is what an export writes: the rows of a plan, and its columns.
+type exportSource struct {
+	plan    *query.Plan
+	columns []export.Column
+	rules   *release.Rules
+	// notes collects what a user must know about the rows.
+	notes cursor
+}
+
+// findings are what a user must know about the rows read so far.
+func (x *exportSource) findings() []api.Finding {
+	return append(append([]api.Finding(nil), x.notes.notes...), findingsOf(x.plan, x.rules)...)
+}
+
+// exportSource plans an export, as rows are planned.
+func (s *Service) exportSource(ctx context.Context, h *handle, req *api.ExportRequest) (*exportSource, error) {
+	if req.Offset < 0 || req.Limit < 0 {
+		return nil, invalid("An offset and a limit are not negative.")
+	}
+	h.progress(ctx, api.Progress{Phase: "Planning the read"})
+	plan, err := s.exportPlan(ctx, h, &req.RowsRequest)
+	if err != nil {
+		return nil, err
+	}
+	x := &exportSource{plan: plan, rules: &h.table.Rules, notes: cursor{opts: s.opts, plan: plan, failed: map[release.FailureID]bool{}}}
+	x.columns = exportColumns(plan)
+	return x, nil
+}
+
+// exportColumns are the columns of a plan, in the order asked for.
+func exportColumns(plan *query.Plan) []export.Column {
+	var out []export.Column
+	for _, i := range plan.Shown() {
+		f := &plan.Type.Fields[i]
+		out = append(out, export.Column{Name: f.Name, Index: i, Type: f.Type})
+	}
+	return out
+}
+
+// rows reads the rows of the export, from offset on and at most limit (0 = all).
+func (x *exportSource) rows(ctx context.Context, offset, limit int64) iter.Seq2[query.Row, error] {
+	return func(yield func(query.Row, error) bool) {
+		var seen int64
+		for i := range x.plan.Parts {
+			var stats groupreader.Stats
+			for row, err := range x.plan.Parts[i].Rows(ctx, x.notes.opts.read(), &stats) {
+				if err != nil {
+					yield(query.Row{}, err)
+					return
+				}
+				if seen++; seen <= offset {
+					continue
+				}
+				if limit > 0 && seen > offset+limit {
+					return
+				}
+				if !yield(row, nil) {
+					return
+				}
+				if limit > 0 && seen == offset+limit {
+					return
+				}
+			}
+			x.notes.note(&x.plan.Parts[i].Slice, &stats, x.rules)
+		}
+	}
+}
+
+// exportReady opens the table of an export and checks the format.
+func (s *Service) exportReady(ctx context.Context, req *api.ExportRequest) (*handle, error) {
+	switch req.Format {
+	case export.JSONLines, export.CSV, export.Parquet:
+	default:
+		return nil, invalid("%s.", sentence(export.UnknownFormat(req.Format).Error()))
+	}
+	return s.ready(ctx, req.Table)
+}
+
+// exportFault gives what a format can't hold the form of a fault.
+func exportFault(err error) error {
+	var un *export.Unsupported
+	if errors.As(err, &un) {
+		return unsupported(sentence(un.Error()), "Leave the column out, or export JSON Lines.")
+	}
+	return err
+}
+
+// ExportTo writes all rows of an export as one stream. begin is called once, when the read is planned
+// and nothing has gone wrong so far, with a name for the file and its media type; what it returns is
+// written to. The file is whole only if the error is nil.
+func (s *Service) ExportTo(ctx context.Context, req api.ExportRequest, begin func(name, mediaType string) io.Writer) (*api.ExportChunk, error) {
+	h, err := s.exportReady(ctx, &req)
+	if err != nil {
+		return nil, err
+	}
+	x, err := s.exportSource(ctx, h, &req)
+	if err != nil {
+		return nil, err
+	}
+	out := &lateWriter{begin: func() io.Writer {
+		return begin(export.FileName(h.table.Config.TableName(), req.Format), export.MediaType(req.Format))
+	}}
+	buf := bufio.NewWriterSize(out, 1<<16)
+	w, err := export.New(req.Format, buf, x.columns)
+	if err != nil {
+		return nil, exportFault(err)
+	}
+	done := &api.ExportChunk{Done: true}
+	for row, err := range x.rows(ctx, req.Offset, int64(req.Limit)) {
+		if err == nil {
+			err = w.Write(row.Batch, row.Index)
+		}
+		if err == nil && done.Rows%64 == 0 {
+			err = ctx.Err()
+			h.progress(ctx, api.Progress{Phase: "Writing rows", Done: done.Rows, Unit: "rows"})
+		}
+		if err != nil {
+			return nil, exportFault(err)
+		}
+		done.Rows++
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, exportFault(err)
+	}
+	if buf.Buffered() == 0 && !out.begun() {
+		// A file without a byte is a file, too.
+		if _, err := out.Write(nil); err != nil {
+			return nil, err
+		}
+	}
+	if err := buf.Flush(); err != nil {
+		return nil, err
+	}
+	done.Findings = x.findings()
+	return done, nil
+}
+
+// lateWriter begins with the first write.
+type lateWriter struct {
+	begin func() io.Writer
+	w     io.Writer
+}
+
+func (l *lateWriter) begun() bool { return l.w != nil }
+
+func (l *lateWriter) Write(b []byte) (int, error) {
+	if l.w == nil {
+		l.w = l.begin()
+	}
+	return l.w.Write(b)
+}
+
+// exporter is an export that is asked for in parts.
+type exporter struct {
+	id     string
+	cancel context.CancelFunc
+
+	mu     sync.Mutex
+	source *exportSource
+	next   func() (query.Row, error, bool)
+	stopIt func()
+	writer export.Writer
+	// buf is what was written and not yet asked for.
+	buf  bytes.Buffer
+	part int
+	rows int64
+	// done tells that the file is written, ended that the export is over, all of it asked for or not.
+	done, ended bool
+}
+
+// Export returns the next part of an export. A part that fails ends the export: what was given out of
+// it before is no whole file.
+func (s *Service) Export(ctx context.Context, req api.ExportRequest) (*api.ExportChunk, error) {
+	if req.ID == "" || len(req.ID) > maxExportID {
+		return nil, invalid("An export in parts has an id of 1 to %d bytes.", maxExportID)
+	}
+	h, err := s.exportReady(ctx, &req)
+	if err != nil {
+		return nil, err
+	}
+	var e *exporter
+	if req.Part == 0 {
+		if e, err = s.beginExport(ctx, h, &req); err != nil {
+			return nil, err
+		}
+	} else if e = h.export(req.ID); e == nil {
+		return nil, &api.Fault{Kind: "not found", Offset: -1, Message: "This export is not open any more.", Try: "Begin it again."}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ended || req.Part != e.part {
+		return nil, invalid("Part %d of the export was asked for, part %d is next: parts come in order.", req.Part, e.part)
+	}
+	// A cancelled request ends the export: what it was reading can't be taken up again.
+	stop := context.AfterFunc(ctx, e.cancel)
+	err = e.fill(ctx, h)
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		e.end()
+		h.forget(e)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, exportFault(err)
+	}
+	e.part++
+	out := &api.ExportChunk{Data: bytes.Clone(e.buf.Next(exportPart)), Rows: e.rows}
+	if out.Done = e.done && e.buf.Len() == 0; out.Done {
+		out.Findings = e.source.findings()
+		e.end()
+		h.forget(e)
+	}
+	return out, nil
+}
+
+func (s *Service) beginExport(ctx context.Context, h *handle, req *api.ExportRequest) (*exporter, error) {
+	source, err := s.exportSource(ctx, h, req)
+	if err != nil {
+		return nil, err
+	}
+	e := &exporter{id: req.ID, source: source}
+	if e.writer, err = export.New(req.Format, &e.buf, source.columns); err != nil {
+		return nil, exportFault(err)
+	}
+	own, cancel := context.WithCancel(context.Background())
+	e.cancel = cancel
+	e.next, e.stopIt = iter.Pull2(source.rows(own, req.Offset, int64(req.Limit)))
+	h.mu.Lock()
+	var old []*exporter
+	kept := h.exports[:0]
+	for _, o := range h.exports {
+		if o.id == req.ID {
+			old = append(old, o)
+		} else {
+			kept = append(kept, o)
+		}
+	}
+	h.exports = append(kept, e)
+	for len(h.exports) > maxExports {
+		old = append(old, h.exports[0])
+		h.exports = append([]*exporter(nil), h.exports[1:]...)
+	}
+	h.mu.Unlock()
+	for _, o := range old {
+		// Stopping waits for the export's current part; it must not hold up this one.
+		go o.stop()
+	}
+	return e, nil
+}
+
+// fill writes until there is a part, or the file is whole.
+func (e *exporter) fill(ctx context.Context, h *handle) error {
+	for n := 0; e.buf.Len() < exportPart && !e.done; n++ {
+		row, err, ok := e.next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			e.done = true
+			return e.writer.Close()
+		}
+		if err := e.writer.Write(row.Batch, row.Index); err != nil {
+			return err
+		}
+		e.rows++
+		if n%64 == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			h.progress(ctx, api.Progress{Phase: "Writing rows", Done: e.rows, Unit: "rows"})
+		}
+	}
+	return nil
+}
+
+// stop ends the export.
+func (e *exporter) stop() {
+	e.cancel()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.end()
+}
+
+// end frees what the export holds; the lock is held.
+func (e *exporter) end() {
+	if e.ended {
+		return
+	}
+	e.ended = true
+	e.cancel()
+	e.stopIt()
+	e.writer, e.buf = nil, bytes.Buffer{}
+}
+
+// export returns an open export, nil when there is none of this id.
+func (h *handle) export(id string) *exporter {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range h.exports {
+		if e.id == id {
+			return e
+		}
+	}
+	return nil
+}
+
+func (h *handle) forget(e *exporter) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i, o := range h.exports {
+		if o == e {
+			h.exports = append(h.exports[:i:i], h.exports[i+1:]...)
+			return
+		}
+	}
+}
+
+// exportPlan plans the rows of an export.
+func (s *Service) exportPlan(ctx context.Context, h *handle, req *api.RowsRequest) (*query.Plan, error) {
+	p, err := s.prepare(ctx, h, readRequest{req.Options, req.Partitions, req.FileID, req.Condition}, false, func(dirs int) {
+		h.progress(ctx, api.Progress{Phase: "Listing partitions", Done: int64(dirs), Unit: "directories"})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p.Plan, nil
+}

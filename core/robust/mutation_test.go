@@ -1,0 +1,751 @@
+//go:build !js
+
+package robust_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"path"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hudiscope/core/api"
+	"hudiscope/core/explorer"
+	"hudiscope/core/filegroup"
+	"hudiscope/core/logfile"
+	"hudiscope/core/tabletest"
+	"hudiscope/core/timeline"
+)
+
+// The outcomes of a fault.
+const (
+	same    = "same rows"
+	found   = "other rows, with a finding"
+	refused = "an error that names the file"
+	unseen  = "other values, no checksum" // bytes of values that no format protects
+)
+
+// fault is what was done to a table.
+type fault struct {
+	// did says what, for people; names are the file names, instants and file ids of which one must stand in
+	// what the answers say.
+	did   string
+	names []string
+	// values is true where the bytes that were changed may be those of a value: neither log blocks nor pages
+	// have checksums.
+	values bool
+}
+
+// mutation is a kind of fault. do changes the table; nil means that the table has nothing of the kind.
+type mutation struct {
+	kind string
+	do   func(r *rand.Rand, f *tabletest.Files) *fault
+	// rare is set where few tables have what it takes: it is tried on all of them.
+	rare bool
+}
+
+// files lists those paths of a table for which ok is true.
+func files(f *tabletest.Files, ok func(dir, name string) bool) []string {
+	var out []string
+	for _, p := range f.Paths() {
+		dir, name := path.Split(p)
+		if ok(strings.TrimSuffix(dir, "/"), name) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func inTable(dir string) bool { return dir != ".hoodie" && !strings.HasPrefix(dir, ".hoodie/") }
+
+func bases(f *tabletest.Files) []string {
+	return files(f, func(dir, name string) bool {
+		n, ok := filegroup.ParseBaseName(name)
+		return ok && inTable(dir) && (n.Ext == ".parquet" || n.Ext == ".orc")
+	})
+}
+
+func logs(f *tabletest.Files) []string {
+	return files(f, func(dir, name string) bool {
+		n, ok := logfile.ParseName(name)
+		return ok && inTable(dir) && !n.CDC
+	})
+}
+
+func layoutOf(f *tabletest.Files) int {
+	if strings.Contains(string(f.Bytes(".hoodie/hoodie.properties")), "hoodie.timeline.layout.version=2") {
+		return 2
+	}
+	return 1
+}
+
+// instants lists the timeline's files of a state, and with writes alone those of writes.
+func instantFiles(f *tabletest.Files, state timeline.State, writes bool) []string {
+	layout := layoutOf(f)
+	return files(f, func(dir, name string) bool {
+		if dir != ".hoodie" && dir != ".hoodie/timeline" {
+			return false
+		}
+		n, ok := timeline.ParseName(layout, name)
+		if !ok || n.State != state {
+			return false
+		}
+		switch n.Action {
+		case timeline.Commit, timeline.DeltaCommit, timeline.ReplaceCommit:
+			return true
+		}
+		return !writes
+	})
+}
+
+// namesOf are what tells of a file: its name, and the instant and the file group in it.
+func namesOf(p string) []string {
+	name := path.Base(p)
+	out := []string{name}
+	if n, ok := logfile.ParseName(name); ok {
+		return append(out, n.Instant, n.FileID)
+	}
+	if n, ok := filegroup.ParseBaseName(name); ok {
+		return append(out, n.Instant, n.FileID)
+	}
+	i := 0
+	for i < len(name) && name[i] >= '0' && name[i] <= '9' {
+		i++
+	}
+	if i >= 14 {
+		out = append(out, name[:i])
+	}
+	return out
+}
+
+func pick(r *rand.Rand, list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[r.IntN(len(list))]
+}
+
+// on makes a mutation of one file of a list.
+func on(kind string, list func(*tabletest.Files) []string, do func(r *rand.Rand, f *tabletest.Files, p string) *fault) mutation {
+	return mutation{kind: kind, do: func(r *rand.Rand, f *tabletest.Files) *fault {
+		p := pick(r, list(f))
+		if p == "" {
+			return nil
+		}
+		x := do(r, f, p)
+		if x != nil {
+			x.names = append(x.names, namesOf(p)...)
+		}
+		return x
+	}}
+}
+
+func did(format string, args ...any) *fault { return &fault{did: fmt.Sprintf(format, args...)} }
+
+// cutTo cuts a file.
+func cutTo(f *tabletest.Files, p string, n int) *fault {
+	f.Put(p, f.Bytes(p)[:n])
+	return did("%s cut to %d bytes", p, n)
+}
+
+// cutSomewhere cuts a file at one of the places where cuts hurt in different ways.
+func cutSomewhere(r *rand.Rand, f *tabletest.Files, p string) *fault {
+	n := len(f.Bytes(p))
+	if n < 2 {
+		return nil
+	}
+	return cutTo(f, p, []int{0, 1, min(4, n-1), n / 3, n / 2, max(n-8, 1), n - 1, 1 + r.IntN(n-1)}[r.IntN(8)])
+}
+
+func remove(_ *rand.Rand, f *tabletest.Files, p string) *fault {
+	f.Remove(p)
+	return did("%s removed", p)
+}
+
+func empty(_ *rand.Rand, f *tabletest.Files, p string) *fault {
+	if len(f.Bytes(p)) == 0 {
+		return nil
+	}
+	return cutTo(f, p, 0)
+}
+
+// swap exchanges a file with another of the list.
+func swap(list func(*tabletest.Files) []string) func(r *rand.Rand, f *tabletest.Files, p string) *fault {
+	return func(r *rand.Rand, f *tabletest.Files, p string) *fault {
+		q := pick(r, slices.DeleteFunc(list(f), func(x string) bool { return bytes.Equal(f.Bytes(x), f.Bytes(p)) }))
+		if q == "" {
+			return nil
+		}
+		a, b := f.Bytes(p), f.Bytes(q)
+		f.Put(p, b)
+		f.Put(q, a)
+		x := did("%s and %s swapped", p, q)
+		x.names = namesOf(q)
+		return x
+	}
+}
+
+// stale gives a base file the content of an older one of its group.
+func stale(r *rand.Rand, f *tabletest.Files, p string) *fault {
+	n, _ := filegroup.ParseBaseName(path.Base(p))
+	older := slices.DeleteFunc(bases(f), func(x string) bool {
+		m, _ := filegroup.ParseBaseName(path.Base(x))
+		return m.FileID != n.FileID || m.Instant >= n.Instant || path.Dir(x) != path.Dir(p)
+	})
+	q := pick(r, older)
+	if q == "" {
+		return nil
+	}
+	f.Put(p, f.Bytes(q))
+	return did("%s has the content of %s", p, path.Base(q))
+}
+
+// double copies a file under another name.
+func double(r *rand.Rand, f *tabletest.Files, p string) *fault {
+	dir, name := path.Split(p)
+	to := ""
+	if n, ok := logfile.ParseName(name); ok {
+		switch r.IntN(3) {
+		case 0: // another attempt
+			n.Token = "9" + n.Token
+		case 1: // the next version
+			n.Version += 7
+		default: // another file group
+			n.FileID = "feedbeef-" + n.FileID
+		}
+		to = n.String()
+	} else if n, ok := filegroup.ParseBaseName(name); ok {
+		switch r.IntN(3) {
+		case 0:
+			to = strings.Replace(name, "_"+n.Token+"_", "_9"+n.Token+"_", 1)
+		case 1:
+			to = "feedbeef-" + name
+		default: // an instant that the timeline does not have
+			to = strings.Replace(name, n.Instant, "20991231000000000", 1)
+		}
+	}
+	if to == "" || f.Bytes(dir+to) != nil {
+		return nil
+	}
+	f.Put(dir+to, f.Bytes(p))
+	x := did("%s copied as %s", p, to)
+	x.names = namesOf(to)
+	return x
+}
+
+// spans finds a log file's blocks: header, content and footer, as offsets.
+type span struct{ start, header, content, end int }
+
+func spans(b []byte) []span {
+	var out []span
+	for at := 0; at+14 <= len(b) && string(b[at:at+6]) == "#HUDI#"; {
+		size := int(binary.BigEndian.Uint64(b[at+6:]))
+		end := at + 14 + size
+		if size < 30 || end > len(b) || end < at {
+			break
+		}
+		s := span{start: at, header: at + 22, end: end}
+		i := at + 26
+		for n := binary.BigEndian.Uint32(b[at+22:]); n > 0 && i+8 <= end; n-- {
+			i += 8 + int(binary.BigEndian.Uint32(b[i+4:]))
+		}
+		if i+8 > end {
+			break
+		}
+		s.content = i + 8
+		out = append(out, s)
+		at = end
+	}
+	return out
+}
+
+// flip changes a byte of a part of a random block of a log file.
+func flip(part string) func(r *rand.Rand, f *tabletest.Files, p string) *fault {
+	return func(r *rand.Rand, f *tabletest.Files, p string) *fault {
+		b := bytes.Clone(f.Bytes(p))
+		list := spans(b)
+		if len(list) == 0 {
+			return nil
+		}
+		s := list[r.IntN(len(list))]
+		lo, hi := s.start, s.header
+		values := false
+		switch part {
+		case "header":
+			// The instant in it decides whether the block counts.
+			lo, hi, values = s.header, s.content, true
+		case "content":
+			lo, hi, values = s.content, s.end-12, true
+		case "footer":
+			lo, hi = s.end-12, s.end
+		}
+		if lo >= hi {
+			return nil
+		}
+		i := lo + r.IntN(hi-lo)
+		b[i] ^= byte(1 + r.IntN(255))
+		f.Put(p, b)
+		x := did("byte %d of %s changed, in the %s of the block at %d", i, p, part, s.start)
+		x.values = values
+		return x
+	}
+}
+
+// cutBlock cuts a log file inside a block.
+func cutBlock(r *rand.Rand, f *tabletest.Files, p string) *fault {
+	list := spans(f.Bytes(p))
+	if len(list) == 0 {
+		return nil
+	}
+	s := list[r.IntN(len(list))]
+	return cutTo(f, p, s.start+1+r.IntN(s.end-s.start-1))
+}
+
+// flipBase changes a byte of a base file.
+func flipBase(r *rand.Rand, f *tabletest.Files, p string) *fault {
+	b := bytes.Clone(f.Bytes(p))
+	if len(b) < 20 {
+		return nil
+	}
+	i := r.IntN(len(b))
+	values := true
+	if r.IntN(2) == 0 { // in the footer
+		i = len(b) - 8 - r.IntN(min(len(b)-8, 3000))
+	}
+	b[i] ^= byte(1 + r.IntN(255))
+	f.Put(p, b)
+	x := did("byte %d of %d of %s changed", i, len(b), p)
+	x.values = values
+	return x
+}
+
+// skew gives a completed instant a completion time before its request.
+func skew(_ *rand.Rand, f *tabletest.Files, p string) *fault {
+	dir, name := path.Split(p)
+	requested, rest, ok := strings.Cut(name, "_")
+	if !ok || len(requested) != 17 {
+		return nil
+	}
+	_, action, _ := strings.Cut(rest, ".")
+	n, err := strconv.ParseInt(requested, 10, 64)
+	if err != nil {
+		return nil
+	}
+	to := fmt.Sprintf("%s_%017d.%s", requested, n-1000, action)
+	f.Put(dir+to, f.Bytes(p))
+	f.Remove(p)
+	x := did("%s renamed %s", p, to)
+	x.names = namesOf(to)
+	return x
+}
+
+// shift moves all files of an instant into the future.
+func shift(_ *rand.Rand, f *tabletest.Files, p string) *fault {
+	name := path.Base(p)
+	i := strings.IndexAny(name, "_.")
+	old := name[:i]
+	if len(old) != 17 {
+		return nil
+	}
+	future := "2099" + old[4:]
+	for _, q := range files(f, func(dir, n string) bool { return dir == path.Dir(p) && strings.HasPrefix(n, old) }) {
+		f.Put(path.Dir(q)+"/"+strings.ReplaceAll(path.Base(q), old, future), f.Bytes(q))
+		f.Remove(q)
+	}
+	x := did("the files of instant %s renamed to %s", old, future)
+	x.names = []string{future}
+	return x
+}
+
+// oddNames puts files into a folder that are none of Hudi's.
+func oddNames(r *rand.Rand, f *tabletest.Files) *fault {
+	dirs := []string{".hoodie", ".hoodie/timeline", ""}
+	for _, p := range bases(f) {
+		dirs = append(dirs, path.Dir(p))
+	}
+	dir := pick(r, dirs)
+	if dir == "." {
+		dir = ""
+	}
+	if dir == ".hoodie/timeline" && layoutOf(f) < 2 {
+		dir = ".hoodie"
+	}
+	name := pick(r, []string{"_SUCCESS", ".DS_Store", "part-00000.parquet.tmp", "20990101000000000.commit.tmp", ".20990101000000000.commit.crc", "20990101000000000.commit.swp", "x.parquet", "x_1_2.parquet.crc",
+		".f_20990101000000000.log", ".f_20990101000000000.log.x", "f_0-0-0_.parquet", "<img src=x onerror=alert(1)>.parquet", "a%2Fb.parquet", "20990101000000000.unknown", "20990101000000000.deltacommit.paused", "Thumbs.db", "._.f_2099.log.1_0-0-0"})
+	f.Put(join(dir, name), []byte("no content of Hudi"))
+	x := did("%s in %q", name, dir)
+	x.names = []string{name}
+	return x
+}
+
+// properties breaks hoodie.properties.
+func properties(r *rand.Rand, f *tabletest.Files) *fault {
+	const p = ".hoodie/hoodie.properties"
+	text := string(f.Bytes(p))
+	replace := func(key, value string) string {
+		var out []string
+		for _, l := range strings.Split(text, "\n") {
+			if k, _, _ := strings.Cut(l, "="); k == key {
+				if value == "" {
+					continue
+				}
+				l = key + "=" + value
+			}
+			out = append(out, l)
+		}
+		return strings.Join(out, "\n")
+	}
+	var to, what string
+	switch r.IntN(9) {
+	case 0:
+		what, to = "empty", ""
+	case 1:
+		n := 1 + r.IntN(len(text)-1)
+		what, to = fmt.Sprintf("cut to %d bytes", n), text[:n]
+	case 2:
+		what, to = "a version that is no number", replace("hoodie.table.version", "six")
+	case 3:
+		what, to = "a version of the future", replace("hoodie.table.version", "77")
+	case 4:
+		what, to = "a type that is none", replace("hoodie.table.type", "SOMETHING")
+	case 5:
+		what, to = "a wrong checksum", replace("hoodie.table.checksum", "1")
+	case 6:
+		what, to = "a layout of the future", replace("hoodie.timeline.layout.version", "9")
+	case 7:
+		what, to = "bytes that are no text", "\x00\xff\xfe\x80"+text
+	default:
+		f.Remove(p)
+		x := did("hoodie.properties removed")
+		x.names = []string{"hoodie.properties"}
+		return x
+	}
+	if to == text {
+		return nil
+	}
+	f.Put(p, []byte(to))
+	x := did("hoodie.properties: %s", what)
+	x.names = []string{"hoodie.properties", "hoodie."}
+	return x
+}
+
+func metadataFiles(f *tabletest.Files) []string {
+	return files(f, func(dir, name string) bool { return strings.HasPrefix(dir, ".hoodie/metadata") })
+}
+
+func completedWrites(f *tabletest.Files) []string {
+	return instantFiles(f, timeline.Completed, true)
+}
+
+func anyInstant(state timeline.State) func(*tabletest.Files) []string {
+	return func(f *tabletest.Files) []string { return instantFiles(f, state, false) }
+}
+
+func markers(f *tabletest.Files) []string {
+	return files(f, func(dir, name string) bool {
+		return inTable(dir) && strings.HasPrefix(name, ".hoodie_partition_metadata")
+	})
+}
+
+var mutations = []mutation{
+	on("base file cut", bases, cutSomewhere),
+	on("base file removed", bases, remove),
+	on("base files swapped", bases, swap(bases)),
+	on("base file stale", bases, stale).onAll(),
+	on("base file doubled", bases, double),
+	on("base file: byte changed", bases, flipBase),
+	on("log file cut", logs, cutSomewhere),
+	on("log file cut inside a block", logs, cutBlock),
+	on("log file removed", logs, remove),
+	on("log files swapped", logs, swap(logs)),
+	on("log file doubled", logs, double),
+	on("log block: frame changed", logs, flip("frame")),
+	on("log block: header changed", logs, flip("header")),
+	on("log block: content changed", logs, flip("content")),
+	on("log block: footer changed", logs, flip("footer")),
+	on("completed instant emptied", anyInstant(timeline.Completed), empty),
+	on("completed instant cut", anyInstant(timeline.Completed), cutSomewhere),
+	on("completed instant removed", anyInstant(timeline.Completed), remove),
+	on("inflight instant emptied", anyInstant(timeline.Inflight), empty),
+	on("inflight instant removed", anyInstant(timeline.Inflight), remove),
+	on("requested instant emptied", anyInstant(timeline.Requested), empty),
+	on("requested instant cut", anyInstant(timeline.Requested), cutSomewhere),
+	on("requested instant removed", anyInstant(timeline.Requested), remove),
+	on("completion before request", completedWrites, skew),
+	on("instant in the future", completedWrites, shift),
+	on("partition marker removed", markers, remove),
+	on("metadata table: file cut", metadataFiles, cutSomewhere).onAll(),
+	on("metadata table: file removed", metadataFiles, remove).onAll(),
+	{kind: "odd names", do: oddNames},
+	{kind: "hoodie.properties broken", do: properties},
+}
+
+func (m mutation) onAll() mutation { m.rare = true; return m }
+
+// state is what the service says of a table.
+type state struct {
+	rows  []string
+	err   error
+	says  []string // findings of rows, health and timeline
+	panic any
+}
+
+// look asks for everything that a fault could show in.
+func look(ctx context.Context, f *tabletest.Files) (out state) {
+	defer func() {
+		if x := recover(); x != nil {
+			out.panic = x
+		}
+	}()
+	s := service(f)
+	say := func(list ...api.Finding) {
+		for _, x := range list {
+			out.says = append(out.says, x.Title+" "+x.Detail+" "+x.File)
+		}
+	}
+	fail := func(err error) {
+		if err != nil {
+			out.says = append(out.says, "fault: "+describe(err))
+		}
+	}
+	o, err := s.Overview(ctx, api.OverviewRequest{Table: here})
+	fail(err)
+	if err == nil {
+		for _, x := range o.Support {
+			out.says = append(out.says, x.What+" "+x.Note)
+		}
+	}
+	if c, err := s.Config(ctx, api.ConfigRequest{Table: here}); err == nil {
+		out.says = append(out.says, "hoodie.properties checksum "+c.Checksum+" of "+c.File)
+	}
+	r, err := s.Rows(ctx, api.RowsRequest{Table: here, Limit: 10000})
+	out.err = err
+	if err == nil {
+		for _, cells := range r.Rows {
+			var b strings.Builder
+			for _, c := range cells {
+				b.Write(c)
+				b.WriteByte(',')
+			}
+			out.rows = append(out.rows, b.String())
+		}
+		slices.Sort(out.rows)
+		say(r.Findings...)
+	}
+	t, err := s.Timeline(ctx, api.TimelineRequest{Table: here})
+	fail(err)
+	if err == nil {
+		say(t.Finding...)
+	}
+	h, err := s.Health(ctx, api.HealthRequest{Table: here, Now: "20261201000000000"})
+	fail(err)
+	if err == nil {
+		for _, x := range h.Findings {
+			for _, e := range x.Evidence {
+				out.says = append(out.says, strings.Join([]string{x.Title, e.Text, e.File, e.Instant, e.FileID, e.Partition}, " "))
+			}
+			out.says = append(out.says, x.Title+" "+x.Detail)
+		}
+	}
+	b, err := s.Blocks(ctx, api.BlocksRequest{Table: here, All: true})
+	fail(err)
+	if err == nil {
+		for _, x := range b.Files {
+			if x.Fault != nil {
+				out.says = append(out.says, "fault: "+describe(x.Fault)+" "+x.File.Path)
+			}
+			for _, k := range x.Blocks {
+				if k.Corrupt != "" {
+					out.says = append(out.says, "corrupt "+k.Corrupt+" "+x.File.Path)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func describe(err error) string {
+	f := explorer.ToFault(err)
+	return fmt.Sprintf("%s %s %s byte %d %s", f.Kind, f.Message, f.File, f.Offset, f.Part)
+}
+
+// deepHealth renders what the checks find that read data files.
+func deepHealth(f *tabletest.Files) string {
+	h, err := service(f).Health(context.Background(), api.HealthRequest{Table: here, Checks: []string{"duplicate-keys"}})
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%+v", h.Findings)
+}
+
+// judge tells the outcome of a fault, and what is wrong with it ("" when nothing is).
+func judge(x *fault, f *tabletest.Files, before, after *state) (outcome, wrong string) {
+	if after.panic != nil {
+		return "panic", fmt.Sprintf("panic: %v", after.panic)
+	}
+	named := func(text string) bool {
+		for _, n := range x.names {
+			if strings.Contains(text, n) {
+				return true
+			}
+		}
+		return false
+	}
+	if after.err != nil {
+		if errors.Is(after.err, context.DeadlineExceeded) {
+			return "hang", "it took too long"
+		}
+		told := explorer.ToFault(after.err)
+		text := describe(after.err)
+		switch {
+		case before.err != nil && describe(before.err) == text:
+			return same, ""
+		case told.Kind == "internal":
+			return refused, "an internal error: " + text
+		case told.File == "" && !named(text):
+			return refused, "the error names none of " + strings.Join(x.names, ", ") + ": " + text
+		case told.Kind == "corrupt" && told.File == "":
+			return refused, "no file: " + text
+		}
+		return refused, ""
+	}
+	if before.err == nil && slices.Equal(before.rows, after.rows) {
+		return same, ""
+	}
+	old := map[string]bool{}
+	for _, s := range before.says {
+		old[s] = true
+	}
+	for _, s := range after.says {
+		if !old[s] && named(s) {
+			return found, ""
+		}
+	}
+	// What reads every key is asked last, for it takes longest.
+	if deep := deepHealth(f); named(deep) {
+		return found, ""
+	}
+	if x.values {
+		return unseen, ""
+	}
+	return "silent", fmt.Sprintf("%d rows became %d, and nothing says why; new findings: %s", len(before.rows), len(after.rows), news(old, after.says))
+}
+
+func news(old map[string]bool, list []string) string {
+	var out []string
+	for _, s := range list {
+		if !old[s] {
+			out = append(out, s)
+		}
+	}
+	return strings.Join(out, " | ")
+}
+
+// rounds is how often every kind of fault is tried: on one of how many tables (0: all), and how many
+// times on each. HUDISCOPE_MUTATIONS=N tries N times on every table.
+func rounds(t *testing.T) (every, times int) {
+	if v := os.Getenv("HUDISCOPE_MUTATIONS"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 {
+			t.Fatalf("HUDISCOPE_MUTATIONS=%s: want a number", v)
+		}
+		return 1, n
+	}
+	return 9, 1
+}
+
+// TestMutations breaks real tables in every way of mutations and holds the answers against those of the
+// whole table: the same rows, or other rows and a finding that names the file, the instant or the file
+// group, or an error that does.
+func TestMutations(t *testing.T) {
+	every, times := rounds(t)
+	var mu sync.Mutex
+	counts := map[string]map[string]int{}
+	names := tabletest.Names(t, "")
+	t.Run("tables", func(t *testing.T) {
+		for ti, name := range names {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				whole := tabletest.Open(t, name)
+				var before *state
+				for mi, m := range mutations {
+					if (ti+mi)%every != 0 && !m.rare {
+						continue
+					}
+					for n := range times {
+						h := fnv.New64a()
+						fmt.Fprintf(h, "%s %s %d", name, m.kind, n)
+						r := rand.New(rand.NewPCG(h.Sum64(), 1))
+						f := whole.Clone()
+						x := m.do(r, f)
+						if x == nil {
+							continue
+						}
+						if before == nil {
+							s := look(t.Context(), whole)
+							before = &s
+						}
+						ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+						after := look(ctx, f)
+						cancel()
+						if os.Getenv("HUDISCOPE_MUTATIONS_LOG") != "" && after.err != nil {
+							t.Logf("%s: %s: %s", m.kind, x.did, describe(after.err))
+						}
+						outcome, wrong := judge(x, f, before, &after)
+						if wrong != "" {
+							t.Errorf("%s: %s: %s", m.kind, x.did, wrong)
+						}
+						mu.Lock()
+						if counts[m.kind] == nil {
+							counts[m.kind] = map[string]int{}
+						}
+						counts[m.kind][outcome]++
+						mu.Unlock()
+					}
+				}
+			})
+		}
+	})
+	report(t, counts)
+}
+
+// report logs the table of docs/robustness.md.
+func report(t *testing.T, counts map[string]map[string]int) {
+	columns := []string{same, found, refused, unseen}
+	text := "\n| fault | " + strings.Join(columns, " | ") + " |\n|---|" + strings.Repeat("---:|", len(columns)) + "\n"
+	total := 0
+	for _, m := range mutations {
+		c := counts[m.kind]
+		if len(c) == 0 && os.Getenv("HUDISCOPE_TESTDATA") == "" {
+			t.Errorf("%s was not tried", m.kind)
+		}
+		text += "| " + m.kind
+		for _, k := range columns {
+			text += fmt.Sprintf(" | %d", c[k])
+			total += c[k]
+		}
+		text += " |\n"
+		var rest []string
+		for k := range c {
+			if !slices.Contains(columns, k) {
+				rest = append(rest, k)
+			}
+		}
+		sort.Strings(rest)
+		for _, k := range rest {
+			text += fmt.Sprintf("%s %s %d\n", m.kind, k, c[k])
+		}
+	}
+	t.Logf("%d faults%s", total, text)
+}
