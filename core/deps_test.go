@@ -36,6 +36,9 @@ var graph = []struct{ pkg, imports string }{
 	{"core/storage/coalesce", "core/storage"},
 	{"core/storage/count", "core/storage"},
 	{"core/storage/cache", "core/storage core/storage/flight core/storage/lru"},
+	{"core/storage/ahead", "core/storage"},
+	{"core/storage/trace", ""},
+	{"core/storage/kept", "core/storage core/storage/trace"},
 
 	// Types, values and the formats of files.
 	{"core/schema", "core/corrupt"},
@@ -59,7 +62,7 @@ var graph = []struct{ pkg, imports string }{
 	{"core/logscan", "core/column core/corrupt core/logfile core/release core/schema core/storage core/timeline"},
 	{"core/merge", "core/column core/config core/corrupt core/release core/schema"},
 	{"core/groupreader", "core/avro core/basefile core/column core/config core/corrupt core/evolve core/filegroup core/hfile core/logfile core/logscan core/merge core/predicate core/release core/schema core/spill core/storage core/timeline"},
-	{"core/metatable", "core/avro core/bloom core/column core/commitmeta core/config core/corrupt core/filegroup core/hfile core/logfile core/logscan core/schema core/storage core/timeline"},
+	{"core/metatable", "core/avro core/bloom core/column core/commitmeta core/config core/corrupt core/filegroup core/hfile core/logfile core/logscan core/schema core/storage core/storage/ahead core/timeline"},
 	{"core/table", "core/avro core/basefile core/bootstrap core/column core/commitmeta core/config core/corrupt core/evolve core/filegroup core/groupreader core/hfile core/logfile core/logscan core/merge core/metatable core/predicate core/release core/schema core/spill core/storage/ core/timeline"},
 	{"core/query", "core/column core/commitmeta core/corrupt core/filegroup core/groupreader core/logfile core/logscan core/merge core/predicate core/release core/schema core/storage core/table core/timeline"},
 	{"core/skipping", "core/api core/column core/config core/filegroup core/groupreader core/metatable core/predicate core/release core/schema core/table"},
@@ -80,6 +83,7 @@ var graph = []struct{ pkg, imports string }{
 
 	// Places a table may lie in. They know only core/storage.
 	{"fsadapter/internal/jswait", ""},
+	{"fsadapter/internal/idb", ""},
 	{"fsadapter/basepath", "core/storage/"},
 	{"fsadapter/single", "core/storage/"},
 	{"fsadapter/dir", "core/storage/ fsadapter/basepath"},
@@ -96,15 +100,17 @@ var graph = []struct{ pkg, imports string }{
 	{"fsadapter/r2", "core/storage/ fsadapter/httprange fsadapter/httprange/listing fsadapter/internal/jswait fsadapter/objectlist"},
 	{"fsadapter/presigned", "core/storage/ fsadapter/basepath fsadapter/httprange fsadapter/httprange/listing"},
 	{"fsadapter", "core/storage/ fsadapter/"},
-	{"fsadapter/idbspill", "core/spill fsadapter/internal/jswait"},
-	{"fsadapter/upload", "core/storage/ fsadapter fsadapter/basepath fsadapter/internal/jswait fsadapter/single fsadapter/zipfs"},
+	{"fsadapter/idbspill", "core/spill fsadapter/internal/idb fsadapter/internal/jswait"},
+	{"fsadapter/idbkept", "fsadapter/internal/idb"},
+	{"fsadapter/upload", "core/corrupt core/storage/ fsadapter fsadapter/basepath fsadapter/internal/jswait fsadapter/single github.com/klauspost/compress/"},
 
 	// The page: the service's requests and answers, and nothing of core behind them.
-	{"web/model", "core/api"},
+	{"web/text", ""},
+	{"web/model", "core/api web/text"},
 	{"web/lesson", "core/api"},
 	{"web/client", "core/api"},
-	{"web/view", "core/api web/client web/model github.com/maxence-charriere/go-app/v9/"},
-	{"web/app", "core/api web/client web/model web/view github.com/maxence-charriere/go-app/v9/"},
+	{"web/view", "core/api web/client web/model web/text github.com/maxence-charriere/go-app/v9/"},
+	{"web/app", "core/api web/client web/lesson web/model web/text web/view github.com/maxence-charriere/go-app/v9/"},
 
 	// The service over HTTP.
 	{"web/httpapi", "core/api"},
@@ -112,14 +118,14 @@ var graph = []struct{ pkg, imports string }{
 	{"web/httpapi/site", ""},
 
 	// Programs.
-	{"wasm/app", "core/api web/app web/client web/model web/view github.com/maxence-charriere/go-app/v9/"},
+	{"wasm/app", "core/api web/app web/client web/lesson web/model web/text web/view github.com/maxence-charriere/go-app/v9/"},
 	{"wasm/worker", "core/api core/explorer core/spill core/storage/ fsadapter/"},
 	{"wasm/engine", "core/explorer wasm/worker"},
 	{"wasm/engineorc", "core/explorer core/groupreader core/orcfile core/storage wasm/worker"},
 	{"wasm/edge/guard", "core/api fsadapter/httprange"},
 	{"wasm/edge", "core/api core/explorer core/storage/ fsadapter/ wasm/edge/guard web/httpapi github.com/syumai/workers/"},
 	{"cmd/hudiscope", "core/api core/config core/handoff core/release core/show core/explorer core/groupreader core/orcfile core/spill core/storage/ fsadapter/ web/httpapi/"},
-	{"tools/bench/scan", "core/api core/explorer core/groupreader core/predicate core/query core/storage core/table fsadapter/dir"},
+	{"tools/bench/scan", "core/api core/explorer core/groupreader core/predicate core/query core/storage core/table fsadapter/dir fsadapter/httprange"},
 	{"tools/bench", ""},
 	{"tools/trim", ""},
 	{"tools/trim/checksum", "github.com/parquet-go/parquet-go/"},

@@ -46,7 +46,7 @@ func OpenURLWith(ctx context.Context, location string, o Options) (storage.Sourc
 		if err != nil {
 			return nil, err
 		}
-		return cache.New(src, o.Cache), nil
+		return cache.New(o.kept(src, a.Location()), o.Cache), nil
 	}
 	obj, name, shown, err := httprange.File(location, o.HTTP)
 	if err != nil {

@@ -29,6 +29,16 @@ type Options struct {
 	Azure  AzureOptions
 	GCS    GCSOptions
 	Signer SignerOptions
+	// Keep keeps what is read of remote tables for later starts of the program (package kept); nil for
+	// nothing. place names the place, endpoints included, and holds no credentials.
+	Keep func(src storage.Source, place string) storage.Source `json:"-"`
+}
+
+func (o Options) kept(src storage.Source, place ...string) storage.Source {
+	if o.Keep == nil {
+		return src
+	}
+	return o.Keep(src, strings.Join(place, "\x00"))
 }
 
 // AzureOptions are for abfss:// and wasbs:// and for the addresses of Azure's blob service.
@@ -129,7 +139,7 @@ func store(ctx context.Context, location string, o Options) (src storage.Source,
 			return nil, err, true
 		}
 		c.HTTP = o.HTTP
-		src, err := prefixed(ctx, &c.Prefix, o, func() (storage.Source, error) { return s3.New(c) })
+		src, err := prefixed(ctx, &c.Prefix, o, []string{"s3", c.Endpoint, c.Style, c.Bucket}, func() (storage.Source, error) { return s3.New(c) })
 		return src, err, true
 	case "gs", "gcs":
 		c, err := gcs.ParseLocation(location)
@@ -137,7 +147,7 @@ func store(ctx context.Context, location string, o Options) (src storage.Source,
 			return nil, err, true
 		}
 		c.Endpoint, c.Token, c.UserProject, c.HTTP = o.GCS.Endpoint, o.GCS.Token, o.GCS.UserProject, o.HTTP
-		src, err := prefixed(ctx, &c.Prefix, o, func() (storage.Source, error) { return gcs.New(c) })
+		src, err := prefixed(ctx, &c.Prefix, o, []string{"gs", c.Endpoint, c.Bucket}, func() (storage.Source, error) { return gcs.New(c) })
 		return src, err, true
 	case "signer+http", "signer+https":
 		c, err := signer.ParseLocation(location)
@@ -145,7 +155,8 @@ func store(ctx context.Context, location string, o Options) (src storage.Source,
 			return nil, err, true
 		}
 		c.Authorization, c.Get, c.HTTP = o.Signer.Authorization, o.Signer.Get, o.HTTP
-		src, err := prefixed(ctx, &c.Prefix, o, func() (storage.Source, error) { return signer.New(c) })
+		endpoint, _, _ := strings.Cut(c.Endpoint, "?")
+		src, err := prefixed(ctx, &c.Prefix, o, []string{"signer", endpoint}, func() (storage.Source, error) { return signer.New(c) })
 		return src, err, true
 	case "abfs", "abfss", "wasb", "wasbs":
 	default:
@@ -158,12 +169,13 @@ func store(ctx context.Context, location string, o Options) (src storage.Source,
 		return nil, err, true
 	}
 	c.HTTP = o.HTTP
-	src, err = prefixed(ctx, &c.Prefix, o, func() (storage.Source, error) { return azure.New(c) })
+	src, err = prefixed(ctx, &c.Prefix, o, []string{"azure", c.Endpoint, c.Container}, func() (storage.Source, error) { return azure.New(c) })
 	return src, err, true
 }
 
 // prefixed opens what a prefix names: a table, or by its name a file as [File] does.
-func prefixed(ctx context.Context, prefix *string, o Options, open func() (storage.Source, error)) (storage.Source, error) {
+// place names the store.
+func prefixed(ctx context.Context, prefix *string, o Options, place []string, open func() (storage.Source, error)) (storage.Source, error) {
 	i := strings.LastIndexByte(*prefix, '/')
 	name := (*prefix)[i+1:]
 	if !IsFileName(name) {
@@ -171,7 +183,7 @@ func prefixed(ctx context.Context, prefix *string, o Options, open func() (stora
 		if err != nil {
 			return nil, err
 		}
-		return cache.New(src, o.Cache), nil
+		return cache.New(o.kept(src, append(place, *prefix)...), o.Cache), nil
 	}
 	*prefix = (*prefix)[:max(i, 0)]
 	folder, err := open()

@@ -16,7 +16,7 @@ import (
 
 // budgets are the service's options that the flags decide.
 func (f *flags) budgets() explorer.Options {
-	return explorer.Options{MergeBytes: int64(f.memory), Spill: spill.TempFile(""), ORC: openORC}
+	return explorer.Options{MergeBytes: int64(f.memory), Spill: spill.TempFile(""), ORC: openORC, Ahead: true}
 }
 
 // openORC is the part that reads ORC base files, which the command always has.

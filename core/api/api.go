@@ -281,7 +281,13 @@ type Slices json.RawMessage
 func (s Slices) MarshalJSON() ([]byte, error) { return json.RawMessage(s).MarshalJSON() }
 
 // PartitionsRequest asks for the partition paths.
-type PartitionsRequest struct{ Table }
+type PartitionsRequest struct {
+	Table
+	// AsOf leaves out partitions without a file at or before an instant (requested time); "" is the latest.
+	AsOf string `json:"as_of,omitempty"`
+	// Sizes asks for Partitions.Sizes.
+	Sizes bool `json:"sizes,omitempty"`
+}
 
 // Partitions lists partition paths, sorted; "" is the table itself.
 type Partitions struct {
@@ -289,20 +295,42 @@ type Partitions struct {
 	// From says how they were found: "listing", "metadata table", "commit metadata".
 	From string `json:"from"`
 	Note string `json:"note,omitempty"`
+	// Sizes has an entry for each of Paths, when that was asked for.
+	Sizes []PartitionSize `json:"sizes,omitempty"`
+}
+
+// PartitionSize adds up the files of a partition, in bytes, and counts them.
+type PartitionSize struct {
+	// Base and Log are those of file slices that a snapshot reads, Old those of all other slices, Other those of
+	// files in no slice.
+	Base   int64 `json:"base"`
+	Log    int64 `json:"log"`
+	Old    int64 `json:"old"`
+	Other  int64 `json:"other"`
+	Groups int   `json:"groups"`
+	Files  int   `json:"files"`
+	// Unsized counts files whose size the listing does not tell.
+	Unsized int `json:"unsized,omitempty"`
 }
 
 // FilesRequest asks for the file groups of some partitions (empty = all).
 type FilesRequest struct {
 	Table
 	Partitions []string `json:"partitions,omitempty"`
-	// AsOf limits to slices at or before an instant (requested time); "" is the latest.
+	// AsOf limits to slices and files at or before an instant (requested time); "" is the latest. A log file of a
+	// table below version 8 tells the instant of its slice only: its later blocks are found among its blocks.
 	AsOf string `json:"as_of,omitempty"`
+	// Storage lists the storage also where the metadata table would be used; see Files.From.
+	Storage bool `json:"storage,omitempty"`
 }
 
 // Files holds partitions → file groups → slices.
 type Files struct {
 	// LatestInstant is the latest completed write the view was built for.
-	LatestInstant string           `json:"latest_instant"`
+	LatestInstant string `json:"latest_instant"`
+	// From says how the files were found: "listing", or "metadata table" for a remote table with many
+	// directories.
+	From string `json:"from"`
 	Partitions    []PartitionFiles `json:"partitions"`
 	Findings      []Finding        `json:"findings,omitempty"`
 }
@@ -361,6 +389,8 @@ type BlocksRequest struct {
 	BaseInstant string `json:"base_instant,omitempty"`
 	// All asks for every log file of the table, each by itself and without fates.
 	All bool `json:"all,omitempty"`
+	// AsOf is the query instant (requested time): later blocks are not read by it. "" is the latest.
+	AsOf string `json:"as_of,omitempty"`
 }
 
 // Blocks is the answer: log files in merge order, and what a snapshot scan does with each block.

@@ -358,6 +358,9 @@ type HealthRequest struct {
 	Deep bool `json:"deep,omitempty"`
 	// Now is the time as an instant (17 digits, UTC) that ages are measured to, "" for the clock.
 	Now string `json:"now,omitempty"`
+	// AsOf looks at the instants and files at or before an instant (requested time), "" at all. Checks that what is
+	// there now can't answer for then are skipped and say so.
+	AsOf string `json:"as_of,omitempty"`
 }
 
 // Health is the answer: findings, worst first, and every check with its outcome.
@@ -370,6 +373,9 @@ type Health struct {
 	Thresholds []HealthThreshold `json:"thresholds"`
 	// Looked counts what was looked at.
 	Looked HealthScope `json:"looked"`
+	// AsOf is the instant of the request; Notes say what is different from the table as it was then.
+	AsOf  string   `json:"as_of,omitempty"`
+	Notes []string `json:"notes,omitempty"`
 }
 
 // HealthScope counts what the checks looked at.

@@ -55,6 +55,17 @@ func Open(ctx context.Context, obj storage.Object, path string) (f *File, err er
 	if foot > size-12 {
 		return nil, &corrupt.Error{File: path, Offset: size - 8, Part: "Parquet footer length", Want: fmt.Sprintf("at most %d", size-12), Got: fmt.Sprint(foot)}
 	}
+	// The library makes room for what the footer claims.
+	if foot > maxFooter {
+		return nil, &Unsupported{path, fmt.Sprintf("a footer of %d bytes is more than the limit of %d", foot, maxFooter)}
+	}
+	b := make([]byte, foot)
+	if err := storage.ReadFull(ctx, obj, b, size-8-foot); err != nil {
+		return nil, err
+	}
+	if _, err := CheckMessage(b); err != nil {
+		return nil, f.moved(err, size-8-foot)
+	}
 	f.pf, err = parquet.OpenFile(storage.ReaderAt(ctx, obj), size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.SkipMagicBytes(true))
 	if err != nil {
 		return nil, f.damaged("footer", err)
@@ -72,6 +83,20 @@ func Open(ctx context.Context, obj storage.Object, path string) (f *File, err er
 		return nil, f.damaged("footer schema", err)
 	}
 	return f, nil
+}
+
+// maxFooter bounds the footer, in bytes.
+const maxFooter = 256 << 20
+
+// moved is an error of CheckMessage about bytes at an offset of the file.
+func (f *File) moved(err error, by int64) error {
+	var ce *corrupt.Error
+	if !errors.As(err, &ce) {
+		return err
+	}
+	c := *ce
+	c.File, c.Offset, c.Part = f.path, ce.Offset+by, "Parquet footer: "+ce.Part
+	return &c
 }
 
 // Unsupported says that a file is whole but written in a way that can't be read.

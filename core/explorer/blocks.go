@@ -1,6 +1,7 @@
 package explorer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,8 +32,11 @@ func (s *Service) Blocks(ctx context.Context, req api.BlocksRequest) (*api.Block
 	if h.table == nil {
 		return h.scanFiles(ctx, []string{h.single}, logscan.Options{})
 	}
+	if leadingDigits(req.AsOf) != req.AsOf {
+		return nil, invalid("%q is no instant: an instant is 14 or 17 digits.", req.AsOf)
+	}
 	if req.All {
-		return h.allBlocks(ctx)
+		return h.allBlocks(ctx, req.AsOf)
 	}
 	if req.File != "" {
 		if !safePath(req.File) {
@@ -48,7 +52,7 @@ func (s *Service) Blocks(ctx context.Context, req api.BlocksRequest) (*api.Block
 				return nil, err
 			}
 			if slice := sliceOfFile(v, req.File); slice != nil {
-				a, err := h.scanSlice(ctx, v, slice)
+				a, err := h.traceSlice(ctx, v, slice, cmp.Or(req.AsOf, v.Latest), nil)
 				if err != nil {
 					return nil, err
 				}
@@ -66,23 +70,12 @@ func (s *Service) Blocks(ctx context.Context, req api.BlocksRequest) (*api.Block
 	if err != nil {
 		return nil, err
 	}
-	g := v.Group(req.Partition, req.FileID)
-	if g == nil {
-		return nil, &api.Fault{Kind: "not found", Offset: -1, Message: fmt.Sprintf("There is no file group %s in partition %q.", req.FileID, req.Partition), Try: "Choose one in the Files view."}
+	asOf := cmp.Or(req.AsOf, v.Latest)
+	slice, err := wantedSlice(v, req.Partition, req.FileID, req.BaseInstant, asOf)
+	if err != nil {
+		return nil, err
 	}
-	if req.BaseInstant == "" {
-		m := v.MergedSliceBeforeOrOn(g, v.Latest)
-		if m == nil {
-			return nil, &api.Fault{Kind: "not found", Offset: -1, Message: "The file group has no committed slice."}
-		}
-		return h.scanSlice(ctx, v, m)
-	}
-	for _, sl := range g.Slices {
-		if sl.BaseInstant == req.BaseInstant {
-			return h.scanSlice(ctx, v, sl)
-		}
-	}
-	return nil, &api.Fault{Kind: "not found", Offset: -1, Message: fmt.Sprintf("The file group has no slice of %s.", req.BaseInstant), Try: "It may have been cleaned since; reload the table."}
+	return h.traceSlice(ctx, v, slice, asOf, nil)
 }
 
 // inData reports whether a path lies outside the .hoodie folder.
@@ -108,12 +101,7 @@ func sliceOfFile(v *filegroup.View, file string) *filegroup.Slice {
 	return nil
 }
 
-// scanSlice scans the logs of a slice as a snapshot does.
-func (h *handle) scanSlice(ctx context.Context, v *filegroup.View, s *filegroup.Slice) (*api.Blocks, error) {
-	return h.traceSlice(ctx, v, s, v.Latest, nil)
-}
-
-// traceSlice is scanSlice up to an instant, with the steps told to trace.
+// traceSlice scans the logs of a slice as a snapshot as of an instant does, with the steps told to trace.
 func (h *handle) traceSlice(ctx context.Context, v *filegroup.View, s *filegroup.Slice, asOf string, trace logscan.Recorder) (*api.Blocks, error) {
 	g := v.Group(s.Partition, s.FileID)
 	var paths []string
@@ -143,19 +131,20 @@ func (h *handle) traceSlice(ctx context.Context, v *filegroup.View, s *filegroup
 }
 
 // allBlocks lists the log files of the whole table, slice by slice.
-func (h *handle) allBlocks(ctx context.Context) (*api.Blocks, error) {
-	v, err := h.view(ctx)
+func (h *handle) allBlocks(ctx context.Context, asOf string) (*api.Blocks, error) {
+	v, err := h.storageView(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := &api.Blocks{Files: []api.LogFile{}, MaxInstant: v.Latest, Rules: h.table.Rules.Name()}
+	asOf = cmp.Or(asOf, v.Latest)
+	out := &api.Blocks{Files: []api.LogFile{}, MaxInstant: asOf, Rules: h.table.Rules.Name()}
 	for _, p := range v.Partitions {
 		for _, g := range p.Groups {
 			for _, s := range g.Slices {
 				if len(s.Logs) == 0 {
 					continue
 				}
-				a, err := h.scanSlice(ctx, v, s)
+				a, err := h.traceSlice(ctx, v, s, asOf, nil)
 				if err != nil {
 					return nil, err
 				}

@@ -10,6 +10,7 @@ import (
 	"hudiscope/core/config"
 	"hudiscope/core/logfile"
 	"hudiscope/core/storage"
+	"hudiscope/core/storage/ahead"
 	"hudiscope/core/storage/cache"
 	"hudiscope/core/table"
 )
@@ -33,6 +34,11 @@ type handle struct {
 	relations []api.Relation
 
 	metadata metadata
+
+	// life ends when the handle is closed; requests for what may be looked at next end with it.
+	life     context.Context
+	end      context.CancelFunc
+	lookNext [2]sync.Once // after the timeline, after the files
 }
 
 // progress reports a phase together with what was asked of the storage so far.
@@ -66,8 +72,17 @@ func (s *Service) open(ctx context.Context, t api.Table) (*handle, error) {
 		return nil, err
 	}
 	h = &handle{key: key, location: t.Location, src: src, cursors: map[string]*cursor{}}
+	h.life, h.end = context.WithCancel(context.WithoutCancel(ctx))
+	var early *ahead.Reader
+	if s.opts.Ahead {
+		early = ahead.Of(src)
+		// The timeline's folder depends on what the properties say; one of these is it. They outlive this
+		// request if it succeeds, for the next one needs them.
+		early.List(h.life, config.MetaDir+"/timeline", config.MetaDir, "")
+	}
 	h.table, err = table.Open(ctx, src, t.Hudi)
 	if h.table != nil {
+		h.table.Ahead, h.table.MetadataFrom = early, s.opts.MetadataFrom
 		h.table.Parts = table.Parts{ORC: s.opts.ORC, Resolve: s.resolve}
 	}
 	var ve *config.VersionError
@@ -78,14 +93,17 @@ func (s *Service) open(ctx context.Context, t api.Table) (*handle, error) {
 	case errors.As(err, &nt):
 		h.table = nil
 		if h.single, err = singleLog(ctx, src, nt); err != nil {
+			h.end()
 			return nil, err
 		}
 	case err != nil:
+		h.end()
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if old := s.tables[key]; old != nil {
+		h.end()
 		return old, nil
 	}
 	s.tables[key] = h
@@ -121,7 +139,21 @@ func (s *Service) drop(key string) {
 	}
 }
 
+// What is looked at next after an answer.
+const (
+	afterTimeline = iota
+	afterFiles
+)
+
+// next calls ask, once for a table, which asks ahead for what may be looked at after an answer.
+func (s *Service) next(h *handle, after int, ask func(ctx context.Context)) {
+	if s.opts.Next {
+		h.lookNext[after].Do(func() { ask(h.life) })
+	}
+}
+
 func (h *handle) close() {
+	h.end()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for k, c := range h.cursors {

@@ -33,7 +33,7 @@ func (s *Service) Health(ctx context.Context, req api.HealthRequest) (*api.Healt
 	if err != nil {
 		return nil, err
 	}
-	if len(req.Checks) == 0 || slices.Contains(req.Checks, "metadata-table") {
+	if req.AsOf == "" && (len(req.Checks) == 0 || slices.Contains(req.Checks, "metadata-table")) {
 		if err := s.metadataHealth(ctx, h, in); err != nil {
 			return nil, err
 		}
@@ -43,11 +43,26 @@ func (s *Service) Health(ctx context.Context, req api.HealthRequest) (*api.Healt
 		deep = deep || id == "duplicate-keys"
 	}
 	if deep {
-		in.Keys = func(ctx context.Context, yield func(health.KeyAt) bool) error { return h.keys(ctx, s.opts, yield) }
+		in.Keys = func(ctx context.Context, yield func(health.KeyAt) bool) error { return h.keys(ctx, s.opts, req.AsOf, yield) }
 	}
-	return health.Run(ctx, in, req.Checks, deep, func(check string) {
+	a, err := health.Run(ctx, in, req.Checks, deep, func(check string) {
 		h.progress(ctx, api.Progress{Phase: "Checking: " + check})
 	})
+	if err != nil || req.AsOf == "" {
+		return a, err
+	}
+	a.AsOf = req.AsOf
+	if h.table.Config.Version < 8 {
+		a.Notes = append(a.Notes, "Log files are as long as they are now: before table version 8 later writes go into the same files.")
+	}
+	gone, err := h.removedSince(ctx, in.Whole, req.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range gone {
+		a.Notes = append(a.Notes, f.Detail)
+	}
+	return a, nil
 }
 
 // metadataHealth compares the metadata table's listing with the storage's.
@@ -81,13 +96,19 @@ func (s *Service) metadataHealth(ctx context.Context, h *handle, in *health.Inpu
 
 // healthInput reads what the checks look at.
 func (h *handle) healthInput(ctx context.Context, req api.HealthRequest) (*health.Input, error) {
-	v, err := h.view(ctx)
+	v, err := h.storageView(ctx)
 	if err != nil {
 		return nil, err
 	}
 	tl := v.Timeline
-	in := &health.Input{Config: h.table.Config, Timeline: tl, View: v, All: true, Now: req.Now, Limits: req.Thresholds, Markers: map[string]int{}}
-	if in.Now == "" {
+	in := &health.Input{Config: h.table.Config, Timeline: tl, View: v, Whole: v, All: true, Now: req.Now, AsOf: req.AsOf, Limits: req.Thresholds, Markers: map[string]int{}}
+	if leadingDigits(req.AsOf) != req.AsOf {
+		return nil, invalid("%q is no instant: an instant is 14 or 17 digits.", req.AsOf)
+	}
+	if req.AsOf != "" {
+		tl = tl.Filter(func(x *timeline.Instant) bool { return x.Requested <= req.AsOf })
+		in.Timeline, in.View = tl, v.AsOf(req.AsOf)
+	} else if in.Now == "" {
 		in.Now = timeline.FormatTime(time.Now())
 	}
 	commits := tl.Commits().Completed().Instants
@@ -122,6 +143,9 @@ func (h *handle) healthInput(ctx context.Context, req api.HealthRequest) (*healt
 	in.Services, err = h.healthServices(ctx, tl, step)
 	if err != nil {
 		return nil, err
+	}
+	if req.AsOf != "" {
+		return in, nil // the rest is about what lies there now
 	}
 	in.Heartbeats = h.heartbeats(ctx)
 	for i, left := len(tl.Instants)-1, maxMarkers; i >= 0 && left > 0; i-- {
@@ -213,8 +237,8 @@ func (h *handle) unmarked(ctx context.Context, v *filegroup.View, commits []heal
 }
 
 // keys reads the record keys of the latest slices, and no other column that is not needed to merge.
-func (h *handle) keys(ctx context.Context, o Options, yield func(health.KeyAt) bool) error {
-	plan, err := h.table.Plan(ctx, table.Query{Type: table.Snapshot}, nil)
+func (h *handle) keys(ctx context.Context, o Options, asOf string, yield func(health.KeyAt) bool) error {
+	plan, err := h.table.Plan(ctx, table.Query{Type: table.Snapshot, AsOf: asOf}, nil)
 	if err != nil {
 		return err
 	}

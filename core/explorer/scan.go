@@ -56,7 +56,7 @@ func (s *Service) Scan(ctx context.Context, req api.ScanRequest) (*api.Scan, err
 	if asOf == "" {
 		asOf = v.Latest
 	}
-	slice, err := wantedSlice(v, req, asOf)
+	slice, err := wantedSlice(v, req.Partition, req.FileID, req.BaseInstant, asOf)
 	if err != nil {
 		return nil, err
 	}
@@ -83,24 +83,24 @@ func (s *Service) Scan(ctx context.Context, req api.ScanRequest) (*api.Scan, err
 	return out, nil
 }
 
-// wantedSlice is the slice that a scan is of.
-func wantedSlice(v *filegroup.View, req api.ScanRequest, asOf string) (*filegroup.Slice, error) {
-	g := v.Group(req.Partition, req.FileID)
+// wantedSlice is the slice of a file group that begins at an instant, or with "" the one that is read as of another.
+func wantedSlice(v *filegroup.View, partition, fileID, baseInstant, asOf string) (*filegroup.Slice, error) {
+	g := v.Group(partition, fileID)
 	if g == nil {
-		return nil, &api.Fault{Kind: "not found", Offset: -1, Message: fmt.Sprintf("There is no file group %s in partition %q.", req.FileID, req.Partition), Try: "Choose one in the Files view."}
+		return nil, &api.Fault{Kind: "not found", Offset: -1, Message: fmt.Sprintf("There is no file group %s in partition %q.", fileID, partition), Try: "Choose one in the Files view."}
 	}
-	if req.BaseInstant == "" {
+	if baseInstant == "" {
 		if m := v.MergedSliceBeforeOrOn(g, asOf); m != nil {
 			return m, nil
 		}
 		return nil, &api.Fault{Kind: "not found", Offset: -1, Message: "The file group has no committed slice."}
 	}
 	for _, sl := range g.Slices {
-		if sl.BaseInstant == req.BaseInstant {
+		if sl.BaseInstant == baseInstant {
 			return sl, nil
 		}
 	}
-	return nil, &api.Fault{Kind: "not found", Offset: -1, Message: fmt.Sprintf("The file group has no slice of %s.", req.BaseInstant), Try: "It may have been cleaned since; reload the table."}
+	return nil, &api.Fault{Kind: "not found", Offset: -1, Message: fmt.Sprintf("The file group has no slice of %s.", baseInstant), Try: "It may have been cleaned since; reload the table."}
 }
 
 // scanFile records the scan of one log file by itself.

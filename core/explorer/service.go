@@ -25,6 +25,7 @@ import (
 	"hudiscope/core/release"
 	"hudiscope/core/spill"
 	"hudiscope/core/storage"
+	"hudiscope/core/storage/trace"
 	"hudiscope/core/table"
 )
 
@@ -46,6 +47,14 @@ type Options struct {
 	// fit go to a store of Spill. The memory is that of one read: every open query has its own.
 	MergeBytes int64
 	Spill      spill.Open
+	// Ahead asks remote storage for what a request will need before it is known that it needs it: fewer
+	// round trips, a few requests more. Leave it off where every request counts.
+	Ahead bool
+	// Next also asks for what is looked at next, when a request was answered; closing the table ends that.
+	Next bool
+	// MetadataFrom is the number of directories above which a remote table is listed by its metadata
+	// table, where that is up to date (default 32; -1: never).
+	MetadataFrom int
 }
 
 // read are the budgets of a read.
@@ -66,6 +75,9 @@ func (o Options) withDefaults() Options {
 	if o.MergeBytes <= 0 {
 		o.MergeBytes = 512 << 20
 	}
+	if o.MetadataFrom == 0 {
+		o.MetadataFrom = 32
+	}
 	return o
 }
 
@@ -77,6 +89,9 @@ type Service struct {
 	mu     sync.Mutex
 	tables map[string]*handle
 	order  []string // least recently used first
+
+	// network is what was asked of the storages.
+	network trace.Log
 }
 
 // New makes a service over a resolver.
@@ -90,6 +105,7 @@ func (s *Service) Do(ctx context.Context, op api.Op, args []byte, progress func(
 	if progress != nil {
 		ctx = withProgress(ctx, progress)
 	}
+	ctx = s.traced(ctx, op, args)
 	switch op {
 	case api.OpOverview:
 		return call(ctx, args, s.Overview)
@@ -143,6 +159,8 @@ func (s *Service) Do(ctx context.Context, op api.Op, args []byte, progress func(
 		return call(ctx, args, s.Export)
 	case api.OpHandoff:
 		return call(ctx, args, s.Handoff)
+	case api.OpNetwork:
+		return call(ctx, args, s.Network)
 	case api.OpClose:
 		return call(ctx, args, s.Close)
 	}

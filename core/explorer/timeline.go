@@ -23,6 +23,7 @@ func (s *Service) Timeline(ctx context.Context, req api.TimelineRequest) (*api.T
 	if err != nil {
 		return nil, err
 	}
+	s.next(h, afterTimeline, func(ctx context.Context) { h.table.ReadNext(ctx, tl) })
 	a := &api.Timeline{Layout: tl.Layout}
 	if err := page(a, tl, req.TimelinePage); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package filegroup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -40,6 +41,8 @@ type Listing struct {
 	DotsHidden bool
 	// From says where names that the storage does not list were taken from; "" when it lists all.
 	From string
+	// ByMetadata is set when the metadata table stands for the whole listing: the storage was not listed.
+	ByMetadata bool
 }
 
 // Partitions are the partition paths, sorted; "" is the table itself.
@@ -58,10 +61,15 @@ type ListOptions struct {
 	Concurrency int
 	// Prefix limits discovery to directories below this path; "" is the whole table.
 	Prefix string
+	// Limit ends Discover with ErrManyDirectories when there are more directories to list; 0 means no limit.
+	Limit int
 	// Progress, if set, is called after each directory with the number listed so far. Calls
 	// are not concurrent.
 	Progress func(dirs int)
 }
+
+// ErrManyDirectories says that a table has more directories than ListOptions.Limit.
+var ErrManyDirectories = errors.New("the table has more directories than were to be listed")
 
 // Discover finds the partitions by walking the directories below the base path: a
 // directory with a partition marker is a partition and is not descended, except the base
@@ -213,7 +221,11 @@ func (w *walk) run(ctx context.Context, dirs []string, visit func(dir string, l 
 					}
 					w.incomplete(note + ".")
 				}
-				for _, d := range visit(it.dir, l) {
+				below := visit(it.dir, l)
+				if w.opt.Limit > 0 && started+len(below) > w.opt.Limit {
+					cancel(ErrManyDirectories)
+				}
+				for _, d := range below {
 					if it.depth+1 > maxDepth || started >= maxDirs {
 						w.incomplete(fmt.Sprintf("Directories below %s were not looked at: the tree has more than %d levels or %d directories.", name(it.dir), maxDepth, maxDirs))
 						break

@@ -51,6 +51,10 @@ type Options struct {
 	// Metadata lists partitions by the metadata table, nil when there is none to be trusted. It is
 	// asked when the storage does not list names that begin with a dot.
 	Metadata func(ctx context.Context, partitions []string) (*Listing, error)
+	// MetadataFrom is the number of directories above which Load lists the whole table by Many and
+	// not the storage; 0 means never. Many gives nil when there is no metadata table for that.
+	MetadataFrom int
+	Many         func(ctx context.Context) (*Listing, error)
 	// Bootstrap returns the source file of a skeleton base file of a bootstrapped table,
 	// "" when there is none; nil when the bootstrap index is not read.
 	Bootstrap func(partition, fileID string) string
@@ -165,6 +169,9 @@ type View struct {
 	Findings   []timeline.Finding
 	// Complete is false when the listing was not complete.
 	Complete bool
+	// ByMetadata is set when the files are those that the metadata table lists: what no completed
+	// instant wrote is not among them.
+	ByMetadata bool
 	// NoMarker has the partitions without a marker, with a commit that wrote there.
 	NoMarker map[string]string
 
@@ -183,7 +190,7 @@ func Load(ctx context.Context, src storage.Source, cfg *config.Config, tl *timel
 	var l *Listing
 	var err error
 	if partitions == nil {
-		l, err = Discover(ctx, src, cfg, opt.List)
+		l, err = discover(ctx, src, cfg, opt)
 	} else {
 		l, err = List(ctx, src, cfg, partitions, opt.List)
 	}
@@ -203,13 +210,34 @@ func Load(ctx context.Context, src storage.Source, cfg *config.Config, tl *timel
 	return Build(ctx, cfg, tl, l, opt)
 }
 
+// discover finds all partitions, by the metadata table where there are many.
+func discover(ctx context.Context, src storage.Source, cfg *config.Config, opt Options) (*Listing, error) {
+	if opt.Many == nil || opt.MetadataFrom <= 0 {
+		return Discover(ctx, src, cfg, opt.List)
+	}
+	few := opt.List
+	few.Limit = opt.MetadataFrom
+	l, err := Discover(ctx, src, cfg, few)
+	if !errors.Is(err, ErrManyDirectories) {
+		return l, err
+	}
+	if l, err = opt.Many(ctx); ctx.Err() != nil {
+		return nil, ctx.Err()
+	} else if err == nil && l != nil {
+		l.ByMetadata = true
+		return l, nil
+	}
+	// What is wrong with the metadata table is a matter of its own: the storage knows its files.
+	return Discover(ctx, src, cfg, opt.List)
+}
+
 // Build makes the view of listed files. It reads the plans of pending compactions and
 // clusterings and the metadata of completed replacecommits. Plans that are damaged are
 // findings, not errors.
 //
 // The view is that of snapshot readers: Visible is tl.Readers().
 func Build(ctx context.Context, cfg *config.Config, tl *timeline.Timeline, l *Listing, opt Options) (*View, error) {
-	v := &View{Release: opt.Release, Version: cfg.Version, Timeline: tl.Whole(), Complete: l.Complete, byModTime: opt.ByModTime,
+	v := &View{Release: opt.Release, Version: cfg.Version, Timeline: tl.Whole(), Complete: l.Complete, ByMetadata: l.ByMetadata, byModTime: opt.ByModTime,
 		groups: map[GroupID]*Group{}, byPartition: map[string]*Partition{}, pending: map[GroupID]string{}, clustering: map[string]bool{}}
 	for _, n := range l.Notes {
 		v.finding("warning", "Files may be missing", n, "")

@@ -9,6 +9,7 @@ import (
 
 	"hudiscope/core/filegroup"
 	"hudiscope/core/storage"
+	"hudiscope/core/storage/ahead"
 	"hudiscope/core/timeline"
 )
 
@@ -20,10 +21,7 @@ func (t *Table) DataPartitions(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		for _, e := range r.Files {
-			if e.Name == nonPartitioned {
-				e.Name = ""
-			}
-			out = append(out, e.Name)
+			out = append(out, dataPartition(e.Name))
 		}
 	}
 	sort.Strings(out)
@@ -34,12 +32,11 @@ func (t *Table) DataPartitions(ctx context.Context) ([]string, error) {
 // filegroup.Build takes in the place of a listing of the storage. It reads the files partition
 // only, and the blocks of it that hold the partitions asked for.
 func (t *Table) Listing(ctx context.Context, partitions []string) (*filegroup.Listing, error) {
+	if err := t.readFiles(ctx); err != nil {
+		return nil, err
+	}
 	if partitions == nil {
-		all, err := t.DataPartitions(ctx)
-		if err != nil {
-			return nil, err
-		}
-		partitions = all
+		return t.whole(ctx)
 	}
 	out := &filegroup.Listing{Files: map[string][]storage.Entry{}, Complete: true}
 	keys := make([]string, len(partitions))
@@ -55,17 +52,69 @@ func (t *Table) Listing(ctx context.Context, partitions []string) (*filegroup.Li
 		if err != nil {
 			return nil, err
 		}
-		p := r.Key
-		if p == nonPartitioned {
-			p = ""
-		}
-		entries := make([]storage.Entry, len(r.Files))
-		for i, e := range r.Files {
-			entries[i] = storage.Entry{Name: e.Name, Size: e.Size}
-		}
-		out.Files[p] = entries
+		out.Files[dataPartition(r.Key)] = entriesOf(r)
 	}
 	return out, nil
+}
+
+// whole is Listing of all partitions, in one pass.
+func (t *Table) whole(ctx context.Context) (*filegroup.Listing, error) {
+	out := &filegroup.Listing{Files: map[string][]storage.Entry{}, Complete: true}
+	files := map[string][]storage.Entry{}
+	for r, err := range t.Scan(ctx, string(Files), nil) {
+		if err != nil {
+			return nil, err
+		}
+		if r.Key == AllPartitions {
+			for _, e := range r.Files {
+				out.Files[dataPartition(e.Name)] = nil
+			}
+			continue
+		}
+		files[dataPartition(r.Key)] = entriesOf(r)
+	}
+	for p := range out.Files {
+		out.Files[p] = files[p]
+	}
+	return out, nil
+}
+
+// readFiles asks for the files of the files partition that a listing reads, all of them at once.
+func (t *Table) readFiles(ctx context.Context) error {
+	if t.opt.Ahead == nil {
+		return nil
+	}
+	groups, err := t.Slices(ctx, string(Files))
+	if err != nil {
+		return err
+	}
+	var ask []ahead.File
+	for _, g := range groups {
+		if g.Base != nil {
+			ask = append(ask, ahead.File{Path: g.Base.Path, Size: g.Base.Size, Whole: true})
+		}
+		for _, l := range g.DataLogs() {
+			ask = append(ask, ahead.File{Path: l.Path, Size: l.Size, Whole: true})
+		}
+	}
+	t.opt.Ahead.Read(ctx, ask...)
+	return nil
+}
+
+// dataPartition is the data partition that a key or a name of the files partition means.
+func dataPartition(name string) string {
+	if name == nonPartitioned {
+		return ""
+	}
+	return name
+}
+
+func entriesOf(r *Record) []storage.Entry {
+	entries := make([]storage.Entry, len(r.Files))
+	for i, e := range r.Files {
+		entries[i] = storage.Entry{Name: e.Name, Size: e.Size}
+	}
+	return entries
 }
 
 // Compare holds the metadata table's listing against the storage's: disagreements are findings, each

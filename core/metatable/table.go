@@ -15,6 +15,7 @@ import (
 	"hudiscope/core/corrupt"
 	"hudiscope/core/filegroup"
 	"hudiscope/core/storage"
+	"hudiscope/core/storage/ahead"
 	"hudiscope/core/timeline"
 )
 
@@ -89,6 +90,9 @@ type Options struct {
 	LogBytes int64
 	// ReadRows reads the archived timeline of layout 2; see filegroup.Options.
 	ReadRows timeline.ReadRows
+	// Ahead asks for what a listing of the data table needs before it is needed: Open for the timeline
+	// and the folder of the files partition, Listing for its files. nil asks for nothing.
+	Ahead *ahead.Reader
 }
 
 // ErrLogBytes says that the log records of a file group do not fit Options.LogBytes.
@@ -113,6 +117,14 @@ type Table struct {
 // Open reads the properties and the timeline of the metadata table of a data table. A data table
 // without one gives an *Absent.
 func Open(ctx context.Context, src storage.Source, data *config.Config, dataTimeline *timeline.Timeline, opt Options) (*Table, error) {
+	if opt.Ahead != nil {
+		root := join(data.Root, Dir)
+		dir := join(root, config.MetaDir)
+		if data.TimelineLayout >= 2 {
+			dir += "/timeline"
+		}
+		opt.Ahead.List(ctx, dir, root+"/"+string(Files))
+	}
 	cfg, err := config.Load(ctx, src, join(data.Root, Dir))
 	var nt *config.NotATable
 	if errors.As(err, &nt) || storage.IsNotExist(err) {
@@ -152,6 +164,16 @@ func (t *Table) Trusted() (ok bool, why string) {
 		return false, "hoodie.table.metadata.partitions does not name the files partition: readers do not use this metadata table, and it may be out of date."
 	}
 	return true, ""
+}
+
+// Current reports whether the metadata table knows the newest completed write of the data table. One that
+// does not is behind it, or was just made and has had no write since.
+func (t *Table) Current() bool {
+	done := t.DataTimeline.Write().Completed()
+	if done.Empty() {
+		return false
+	}
+	return t.Timeline.Completed().Contains(done.Last().Requested)
 }
 
 // Partition describes a partition by its name, without looking whether its folder is there.

@@ -155,7 +155,8 @@ func statistics(ctx context.Context, m *metatable.Table, leaves []*leaf, files [
 			columns[s.index] = append(columns[s.index], s.column)
 		}
 	}
-	if key := string(metatable.ColumnStatKind); len(leaves) > 0 && counted && !contains(columns[key], keyMeta) {
+	key, extra := string(metatable.ColumnStatKind), false
+	if extra = len(leaves) > 0 && counted && !contains(columns[key], keyMeta); extra {
 		columns[key] = append(columns[key], keyMeta)
 	}
 	found := map[string]map[string]map[metatable.DataFile]*metatable.ColumnStats{}
@@ -166,14 +167,17 @@ func statistics(ctx context.Context, m *metatable.Table, leaves []*leaf, files [
 			return nil, &Failure{Index: index, Err: err}
 		}
 		found[index], indexed[index] = got, map[metatable.DataFile]bool{}
-		for _, of := range got {
+		for name, of := range got {
+			if extra && name == keyMeta {
+				continue // the condition does not ask for it
+			}
 			for f := range of {
 				indexed[index][f] = true
 			}
 		}
 	}
 	without := map[metatable.DataFile]bool{}
-	for f, c := range found[string(metatable.ColumnStatKind)][keyMeta] {
+	for f, c := range found[key][keyMeta] {
 		without[f] = c.ValueCount != nil && *c.ValueCount == 0 && strings.HasPrefix(f.Name, ".")
 	}
 	out := map[*leaf][]judged{}

@@ -19,6 +19,13 @@ type Prefetcher interface {
 	Prefetch(ctx context.Context, path string, ranges []Range) error
 }
 
+// Hinter is implemented by sources that want to know the sizes of files before they read them. Hint
+// tells those of a directory's files, from elsewhere than a listing of the storage. What turns out
+// otherwise is a Fault of kind Changed, once.
+type Hinter interface {
+	Hint(dir string, files []Entry)
+}
+
 // Forgetter is implemented by sources that remember listings and file identities for
 // the life of an opened table; Forget drops them, so that the next use asks again.
 type Forgetter interface {

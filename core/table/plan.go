@@ -21,34 +21,58 @@ import (
 	"hudiscope/core/timeline"
 )
 
-// View lists the table's partitions and builds the file-system view, once. progress may be nil.
+// View lists the table's partitions and builds the file-system view, once; a table with many
+// directories is listed by its metadata table (MetadataFrom). progress may be nil.
 func (t *Table) View(ctx context.Context, progress func(dirs int)) (*filegroup.View, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.loadView(ctx, progress)
-}
-
-func (t *Table) loadView(ctx context.Context, progress func(dirs int)) (*filegroup.View, error) {
+	t.viewMu.Lock()
+	defer t.viewMu.Unlock()
 	if t.view == nil {
-		tl, err := t.loadTimeline(ctx)
-		if err != nil {
-			return nil, err
-		}
-		opt, err := t.viewOptions(ctx)
-		if err != nil {
-			return nil, err
-		}
-		opt.List.Progress = progress
-		opt.Metadata = func(ctx context.Context, partitions []string) (*filegroup.Listing, error) {
-			return t.metadataListing(ctx, tl, partitions)
-		}
-		v, err := filegroup.Load(ctx, t.Src, t.Config, tl, nil, opt)
+		v, err := t.loadView(ctx, t.MetadataFrom, progress)
 		if err != nil {
 			return nil, err
 		}
 		t.view = v
+		if !v.ByMetadata {
+			t.stored = v
+		}
 	}
 	return t.view, nil
+}
+
+// StorageView is View over a listing of the storage, whatever the metadata table says.
+func (t *Table) StorageView(ctx context.Context, progress func(dirs int)) (*filegroup.View, error) {
+	t.viewMu.Lock()
+	defer t.viewMu.Unlock()
+	if t.stored == nil {
+		v, err := t.loadView(ctx, 0, progress)
+		if err != nil {
+			return nil, err
+		}
+		t.stored = v
+	}
+	return t.stored, nil
+}
+
+// loadView builds a view; viewMu is held.
+func (t *Table) loadView(ctx context.Context, metadataFrom int, progress func(dirs int)) (*filegroup.View, error) {
+	tl, err := t.Timeline(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.readPlans(ctx, tl)
+	opt, err := t.viewOptions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	opt.List.Progress = progress
+	opt.Metadata = func(ctx context.Context, partitions []string) (*filegroup.Listing, error) {
+		return t.metadataListing(ctx, tl, partitions)
+	}
+	if t.listsByMetadata() {
+		opt.MetadataFrom = metadataFrom
+		opt.Many = func(ctx context.Context) (*filegroup.Listing, error) { return t.currentListing(ctx, tl) }
+	}
+	return filegroup.Load(ctx, t.Src, t.Config, tl, nil, opt)
 }
 
 // viewOptions are the options of every view of the table.
@@ -192,8 +216,11 @@ type Plan struct {
 	// table says or what is right; in sentences.
 	Notes, Remarks []string
 
-	t  *Table
-	tl *timeline.Timeline
+	t    *Table
+	tl   *timeline.Timeline
+	view *filegroup.View
+	// asked are the files that were asked for ahead.
+	asked *askedFiles
 	// stored is the type of the rows in the files, where Schema shows some columns as text; else nil.
 	stored *schema.Type
 	// internal is the schema by whose column numbers files are read, nil for by name.
@@ -208,20 +235,27 @@ type Plan struct {
 
 // Plan plans a query (spec file-view.md section 11).
 func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Plan, error) {
+	asked := new(askedFiles)
+	look, stop := t.beside(ctx, func(beside context.Context) (*filegroup.View, error) {
+		v, err := t.View(beside, progress)
+		if err == nil && t.Ahead != nil && v.Latest != "" {
+			list := t.chosen(v, q, asOfOf(v, q))
+			t.readSlices(ctx, v, list[:min(len(list), 1+aheadFiles)], asked)
+		}
+		return v, err
+	})
+	defer stop()
 	sc, err := t.SchemaAt(ctx, q.AsOf)
 	if err != nil {
 		return nil, err
 	}
-	view, err := t.View(ctx, progress)
+	view, err := look()
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Query: q, t: t, tl: view.Timeline}
+	p := &Plan{Query: q, t: t, tl: view.Timeline, view: view, asked: asked}
 	p.setSchema(sc)
-	p.AsOf = view.Latest
-	if q.AsOf != "" {
-		p.AsOf = q.AsOf
-	}
+	p.AsOf = asOfOf(view, q)
 	if p.Notes, err = t.missingNotes(ctx, view, q.AsOf); err != nil {
 		return nil, err
 	}
@@ -231,13 +265,27 @@ func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Pl
 	if !view.Complete {
 		p.Notes = append(p.Notes, "The listing of the storage is not complete: rows of files it hides are missing.")
 	}
-	for _, part := range view.Partitions {
-		if len(q.Partitions) > 0 && !slices.Contains(q.Partitions, part.Path) {
-			continue
-		}
-		p.Slices = append(p.Slices, t.partitionSlices(view, part.Path, q, p.AsOf)...)
-	}
+	p.Slices = t.chosen(view, q, p.AsOf)
 	return p, p.finish(q)
+}
+
+// asOfOf is the instant up to which a query reads.
+func asOfOf(view *filegroup.View, q Query) string {
+	if q.AsOf != "" {
+		return q.AsOf
+	}
+	return view.Latest
+}
+
+// chosen are the slices that a query reads, in order of partition and file id.
+func (t *Table) chosen(view *filegroup.View, q Query, asOf string) []groupreader.Slice {
+	var out []groupreader.Slice
+	for _, part := range view.Partitions {
+		if len(q.Partitions) == 0 || slices.Contains(q.Partitions, part.Path) {
+			out = append(out, t.partitionSlices(view, part.Path, q, asOf)...)
+		}
+	}
+	return out
 }
 
 // setSchema sets the schema of the rows.
@@ -355,7 +403,10 @@ func (p *Plan) Rows(ctx context.Context, s groupreader.Slice, ro ReadOptions, st
 	if err != nil {
 		return func(yield func(groupreader.Row, error) bool) { yield(groupreader.Row{}, err) }
 	}
-	return p.kept(groupreader.Rows(ctx, s, o, stats), o)
+	return p.kept(func(yield func(groupreader.Row, error) bool) {
+		p.readAhead(ctx, s)
+		groupreader.Rows(ctx, s, o, stats)(yield)
+	}, o)
 }
 
 func (p *Plan) options(s groupreader.Slice, ro ReadOptions) (*groupreader.Options, error) {

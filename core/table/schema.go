@@ -21,12 +21,12 @@ func (t *Table) Schema(ctx context.Context) (*Schema, error) { return t.SchemaAt
 // SchemaAt resolves the table schema as of an instant (requested time), "" for the latest: the last
 // commit at or before it counts.
 func (t *Table) SchemaAt(ctx context.Context, instant string) (*Schema, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.schemaMu.Lock()
+	defer t.schemaMu.Unlock()
 	if s := t.schemas[instant]; s != nil {
 		return s, nil
 	}
-	tl, err := t.loadTimeline(ctx)
+	tl, err := t.Timeline(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +37,7 @@ func (t *Table) SchemaAt(ctx context.Context, instant string) (*Schema, error) {
 			commits = commits[:len(commits)-1]
 		}
 	}
+	t.readCommits(ctx, commits)
 	var dataFile, dataCommit string
 	out := &Schema{}
 	var found *schema.Type

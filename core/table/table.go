@@ -19,6 +19,7 @@ import (
 	"hudiscope/core/release"
 	"hudiscope/core/schema"
 	"hudiscope/core/storage"
+	"hudiscope/core/storage/ahead"
 	"hudiscope/core/timeline"
 )
 
@@ -31,6 +32,11 @@ type Table struct {
 	Merge  config.MergeDecision
 	// Parts is what the program links for some tables only.
 	Parts Parts
+	// Ahead asks for what will be needed soon; nil asks for nothing before it is needed.
+	Ahead *ahead.Reader
+	// MetadataFrom is the number of directories above which View lists by the metadata table, where there
+	// is one that is up to date; 0 means never.
+	MetadataFrom int
 
 	boot    bootstrapped
 	evolved evolved
@@ -38,7 +44,13 @@ type Table struct {
 	mu       sync.Mutex
 	timeline *timeline.Timeline
 	archived *timeline.Archived
-	view     *filegroup.View
+
+	// Views and schemas are read side by side; each lock is held while reading, mu within it.
+	viewMu sync.Mutex
+	view   *filegroup.View
+	stored *filegroup.View // over a listing of the storage
+
+	schemaMu sync.Mutex
 	schemas  map[string]*Schema // by the instant they are as of
 }
 
@@ -68,10 +80,6 @@ func Open(ctx context.Context, src storage.Source, hudi string) (*Table, error) 
 func (t *Table) Timeline(ctx context.Context) (*timeline.Timeline, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.loadTimeline(ctx)
-}
-
-func (t *Table) loadTimeline(ctx context.Context) (*timeline.Timeline, error) {
 	if t.timeline == nil {
 		tl, err := timeline.Load(ctx, t.Src, t.Config)
 		if err != nil {

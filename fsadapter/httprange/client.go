@@ -529,7 +529,7 @@ func (c *Client) drop(id *Identity) {
 // send is one counted request.
 func (c *Client) send(ctx context.Context, r *Request) (*Response, error) {
 	c.requests.Add(1)
-	resp, err := c.o.Fetcher.Fetch(ctx, r)
+	resp, err := traced{c.o.Fetcher}.Fetch(ctx, r)
 	if err == nil {
 		c.reached.Store(true)
 		resp.asked = r.URL

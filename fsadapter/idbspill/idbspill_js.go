@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hudiscope/core/spill"
+	"hudiscope/fsadapter/internal/idb"
 	"hudiscope/fsadapter/internal/jswait"
 )
 
@@ -71,7 +72,7 @@ func Open(ctx context.Context) (spill.Store, error) {
 	})
 	defer create.Release()
 	req.Set("onupgradeneeded", create)
-	db, err := request(ctx, req)
+	db, err := idb.Request(ctx, req)
 	if err != nil {
 		return fail(err)
 	}
@@ -126,83 +127,13 @@ func hold(ctx context.Context, name string) (release func(), err error) {
 	}
 }
 
-// event waits for the first of some events of a target.
-func event(target js.Value, names ...string) <-chan string {
-	got := make(chan string, 1)
-	var fs []js.Func
-	once := false
-	for _, name := range names {
-		f := js.FuncOf(func(js.Value, []js.Value) any {
-			if !once {
-				once = true
-				got <- name
-				for i, n := range names {
-					target.Set("on"+n, js.Null())
-					fs[i].Release()
-				}
-			}
-			return nil
-		})
-		fs = append(fs, f)
-		target.Set("on"+name, f)
-	}
-	return got
-}
-
-// dbError is the error of a request or transaction.
-type dbError struct{ name, message string }
-
-func (e *dbError) Error() string {
-	if e.message == "" {
-		return e.name
-	}
-	return e.name + ": " + e.message
-}
-
-func errorOf(v js.Value) error {
-	e := v.Get("error")
-	if !e.Truthy() {
-		return &dbError{name: "AbortError"}
-	}
-	return &dbError{e.Get("name").String(), e.Get("message").String()}
-}
-
-// request waits for a request of IndexedDB.
-func request(ctx context.Context, req js.Value) (js.Value, error) {
-	select {
-	case name := <-event(req, "success", "error"):
-		if name == "error" {
-			return js.Value{}, errorOf(req)
-		}
-		return req.Get("result"), nil
-	case <-ctx.Done():
-		return js.Value{}, ctx.Err()
-	}
-}
-
-// thrown turns an exception of a call into an error.
-func thrown(err *error) {
-	switch p := recover().(type) {
-	case nil:
-	case js.Error:
-		name, message := "Error", ""
-		if p.Value.Type() == js.TypeObject {
-			name, message = p.Value.Get("name").String(), p.Value.Get("message").String()
-		}
-		*err = &dbError{name, message}
-	default:
-		panic(p)
-	}
-}
-
 func (s *store) fault(op string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	f := &spill.Fault{Op: op, Place: place, Bytes: s.bytes, Err: err,
 		Try: "Read one partition or file group at a time, or the read-optimized rows; or use the command line (hudiscope rows), which has a disk."}
-	var e *dbError
-	if errors.As(err, &e) && e.name == "QuotaExceededError" {
+	if idb.Full(err) {
 		f.Full = true
 		f.Try = "Make room: close other tabs of this site, delete its stored data, or free space on the disk (private windows get less). Or read one partition or file group at a time; the command line (hudiscope rows) has no such limit."
 	}
@@ -211,25 +142,11 @@ func (s *store) fault(op string, err error) error {
 
 // transaction begins one; relaxed ones need not reach the disk.
 func (s *store) transaction(mode string) (tx js.Value, err error) {
-	defer thrown(&err)
+	defer idb.Thrown(&err)
 	return s.db.Call("transaction", chunks, mode, map[string]any{"durability": "relaxed"}), nil
 }
 
 func key(segment uint32, n int) float64 { return float64(segment)*perSegment + float64(n) }
-
-// finished tells how a transaction ended.
-func finished(tx js.Value) <-chan error {
-	out := make(chan error, 1)
-	ended := event(tx, "complete", "abort")
-	go func() {
-		if <-ended == "abort" {
-			out <- errorOf(tx)
-			return
-		}
-		out <- nil
-	}()
-	return out
-}
 
 // wait waits until at most n writes are under way.
 func (s *store) wait(ctx context.Context, n int) error {
@@ -260,7 +177,7 @@ func (s *store) Append(ctx context.Context, segment uint32, chunk []byte) (err e
 		array := js.Global().Get("Uint8Array").New(len(chunk))
 		js.CopyBytesToJS(array, chunk)
 		err = func() (err error) {
-			defer thrown(&err)
+			defer idb.Thrown(&err)
 			tx.Call("objectStore", chunks).Call("put", array, key(segment, s.counts[segment]))
 			return nil
 		}()
@@ -269,7 +186,7 @@ func (s *store) Append(ctx context.Context, segment uint32, chunk []byte) (err e
 		s.failed = s.fault("write", err)
 		return s.failed
 	}
-	s.writing = append(s.writing, finished(tx))
+	s.writing = append(s.writing, idb.Finished(tx))
 	s.counts[segment]++
 	s.bytes += int64(len(chunk))
 	return nil
@@ -282,7 +199,7 @@ func (s *store) get(segment uint32, n int) (<-chan string, js.Value, error) {
 		return nil, js.Value{}, err
 	}
 	req := tx.Call("objectStore", chunks).Call("get", key(segment, n))
-	return event(req, "success", "error"), req, nil
+	return idb.Event(req, "success", "error"), req, nil
 }
 
 // Chunks implements spill.Store. The next chunk is read while one is in use.
@@ -306,7 +223,7 @@ func (s *store) Chunks(ctx context.Context, segment uint32) iter.Seq2[[]byte, er
 			select {
 			case how := <-got:
 				if how == "error" {
-					yield(nil, s.fault("read", errorOf(req)))
+					yield(nil, s.fault("read", idb.ErrorOf(req)))
 					return
 				}
 			case <-ctx.Done():
@@ -350,13 +267,13 @@ func (s *store) Drop(ctx context.Context, segment uint32) (err error) {
 			err = s.fault("remove", err)
 		}
 	}()
-	defer thrown(&err)
+	defer idb.Thrown(&err)
 	tx, err := s.transaction("readwrite")
 	if err != nil {
 		return err
 	}
 	tx.Call("objectStore", chunks).Call("delete", js.Global().Get("IDBKeyRange").Call("bound", key(segment, 0), key(segment, n)))
-	s.writing = append(s.writing, finished(tx))
+	s.writing = append(s.writing, idb.Finished(tx))
 	return nil
 }
 
@@ -392,15 +309,15 @@ func (s *store) Close() error {
 
 // remove deletes a database. It waits until nobody has it open.
 func remove(ctx context.Context, name string) (err error) {
-	defer thrown(&err)
-	_, err = request(ctx, js.Global().Get("indexedDB").Call("deleteDatabase", name))
+	defer idb.Thrown(&err)
+	_, err = idb.Request(ctx, js.Global().Get("indexedDB").Call("deleteDatabase", name))
 	return err
 }
 
 // Sweep deletes the databases of stores whose worker has ended without closing them, and returns
 // how many there were.
 func Sweep(ctx context.Context) (removed int, err error) {
-	defer thrown(&err)
+	defer idb.Thrown(&err)
 	factory := js.Global().Get("indexedDB")
 	if !factory.Truthy() || factory.Get("databases").Type() != js.TypeFunction {
 		return 0, nil

@@ -12,6 +12,9 @@ import (
 	"syscall/js"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
+
+	"hudiscope/core/corrupt"
 	"hudiscope/core/storage"
 	"hudiscope/core/storage/cache"
 	"hudiscope/fsadapter"
@@ -23,7 +26,7 @@ import (
 // New opens what a user gave: files is a JavaScript array of {path, file}, where file is a
 // File (or Blob) and path its webkitRelativePath, the fullPath of its dropped entry, or its
 // name. A folder opens as the table in it, a .zip as the table in that, a URL bundle as
-// the table it names, any other single file as itself. It works in windows and workers.
+// the table it names, a .tar, .tar.gz or .tgz as the table in that, any other single file as itself. It works in windows and workers.
 // The File objects are kept; their bytes are read when needed, and cached.
 func New(ctx context.Context, files js.Value) (storage.Source, error) {
 	if !files.InstanceOf(js.Global().Get("Array")) && files.Type() != js.TypeObject {
@@ -38,20 +41,48 @@ func New(ctx context.Context, files js.Value) (storage.Source, error) {
 		}
 		paths[i], objs[i] = item.Get("path").String(), item.Get("file")
 	}
+	given := make([]given, n)
+	for i, f := range objs {
+		given[i] = whole(f)
+	}
+	return open(ctx, paths, given, false)
+}
+
+// given is a File, or a part of one.
+type given struct {
+	blob     js.Value
+	size     int64
+	modified time.Time
+}
+
+func whole(file js.Value) given {
+	g := given{blob: file, size: sizeOf(file)}
+	if t := file.Get("lastModified"); t.Type() == js.TypeNumber {
+		g.modified = time.UnixMilli(int64(t.Float())).UTC()
+	}
+	return g
+}
+
+// open opens what files with these paths are; those of an archive are no archives themselves.
+func open(ctx context.Context, paths []string, files []given, inArchive bool) (storage.Source, error) {
 	plan, err := Make(paths)
 	if err != nil {
 		return nil, err
 	}
 	if plan.Single >= 0 {
-		o := &object{file: objs[plan.Single], size: sizeOf(objs[plan.Single]), path: plan.Name, location: plan.Name}
+		one := files[plan.Single]
+		if tar, gzip := isTar(plan.Name); tar && !inArchive {
+			return openTar(ctx, one, plan.Name, gzip)
+		}
+		o := &object{file: one.blob, size: one.size, path: plan.Name, location: plan.Name}
 		return fsadapter.File(ctx, cache.New(single.New(o, plan.Name, plan.Name), cache.Options{}), plan.Name)
 	}
-	s := &source{files: map[string]js.Value{}, beside: map[string]js.Value{}, location: plan.Name}
+	s := &source{files: map[string]given{}, beside: map[string]given{}, location: plan.Name}
 	for p, i := range plan.Files {
-		s.files[p] = objs[i]
+		s.files[p] = files[i]
 	}
 	for p, i := range plan.Beside {
-		s.beside[p] = objs[i]
+		s.beside[p] = files[i]
 	}
 	if err := s.index(); err != nil {
 		return nil, err
@@ -59,15 +90,183 @@ func New(ctx context.Context, files js.Value) (storage.Source, error) {
 	return cache.New(s, cache.Options{}), nil
 }
 
+// openTar opens a tar archive. The files of a plain one are parts of it; those of a compressed one are
+// unpacked into blobs, which the browser holds where it likes.
+func openTar(ctx context.Context, archive given, name string, compressed bool) (storage.Source, error) {
+	o := &object{file: archive.blob, size: archive.size, path: name, location: name}
+	var paths []string
+	var files []given
+	index := map[string]int{}
+	add := func(e tarEntry, g given) {
+		if i, twice := index[e.path]; twice { // the later counts, as for tar
+			files[i] = g
+			return
+		}
+		index[e.path] = len(paths)
+		paths, files = append(paths, e.path), append(files, g)
+	}
+	if !compressed {
+		in := &blobStream{o: o}
+		err := readTar(ctx, in, name, func(e tarEntry) error {
+			if e.at > archive.size || e.size > archive.size-e.at {
+				return corrupt.InFile(corrupt.At(e.at, "tar entry "+e.path, fmt.Sprintf("%d bytes", e.size), "the end of the file: the archive was cut"), name)
+			}
+			add(e, given{archive.blob.Call("slice", float64(e.at), float64(e.at+e.size)), e.size, e.modified})
+			return in.Skip(ctx, e.size)
+		})
+		if err != nil {
+			return nil, err
+		}
+		return open(ctx, paths, files, true)
+	}
+	z, err := gzip.NewReader(&blobReader{ctx: ctx, o: o})
+	if err != nil {
+		return nil, unpacking(ctx, err, name)
+	}
+	in := &packedStream{z: z}
+	var total int64
+	err = readTar(ctx, in, name, func(e tarEntry) error {
+		if total += e.size; total > MaxUnpacked {
+			return &storage.Fault{Op: "open", Location: name, Kind: storage.Refused, Err: fmt.Errorf("the files in it have more than %d bytes", int64(MaxUnpacked)),
+				Try: "Unpack it (tar xzf) and open the folder, or open it as .tar or .zip, of which only what is needed is read."}
+		}
+		b, err := in.blob(ctx, e.size)
+		if err == nil {
+			add(e, given{b, e.size, e.modified})
+		}
+		return err
+	})
+	if err == nil {
+		// To the end, for the checksum there; only zeros follow in an archive that is whole.
+		_, err = io.CopyN(io.Discard, z, 16<<20)
+		if err == nil {
+			err = &storage.Fault{Op: "open", Location: name, Kind: storage.Refused, Err: errors.New("more than 16 MiB follow its end mark")}
+		} else if err == io.EOF {
+			err = nil
+		}
+	}
+	if err != nil {
+		return nil, unpacking(ctx, err, name)
+	}
+	return open(ctx, paths, files, true)
+}
+
+// unpacking names the archive in an error of the decompression.
+func unpacking(ctx context.Context, err error, name string) error {
+	var f *storage.Fault
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case corrupt.Is(err), errors.As(err, &f):
+		return err
+	}
+	return corrupt.InFile(corrupt.At(0, "gzip stream", "compressed bytes with the right checksum", err.Error()), name)
+}
+
+// blobStream reads an archive in place.
+type blobStream struct {
+	o   *object
+	at  int64
+	buf []byte // read ahead, from at on
+}
+
+func (s *blobStream) Fill(ctx context.Context, p []byte) error {
+	for len(p) > 0 {
+		if len(s.buf) == 0 {
+			b := make([]byte, min(16<<10, max(s.o.size-s.at, 0)))
+			if len(b) == 0 {
+				return io.ErrUnexpectedEOF
+			}
+			if err := storage.ReadFull(ctx, s.o, b, s.at); err != nil {
+				return err
+			}
+			s.buf = b
+		}
+		n := copy(p, s.buf)
+		p, s.buf, s.at = p[n:], s.buf[n:], s.at+int64(n)
+	}
+	return nil
+}
+
+func (s *blobStream) Skip(_ context.Context, n int64) error {
+	if n > s.o.size-s.at {
+		return io.ErrUnexpectedEOF
+	}
+	s.buf = s.buf[min(n, int64(len(s.buf))):]
+	s.at += n
+	return nil
+}
+
+// blobReader reads a file from its beginning to its end.
+type blobReader struct {
+	ctx context.Context
+	o   *object
+	at  int64
+	buf []byte
+}
+
+func (r *blobReader) Read(p []byte) (int, error) {
+	if len(r.buf) == 0 {
+		b := make([]byte, min(1<<20, max(r.o.size-r.at, 0)))
+		if len(b) == 0 {
+			return 0, io.EOF
+		}
+		if err := storage.ReadFull(r.ctx, r.o, b, r.at); err != nil {
+			return 0, err
+		}
+		r.buf = b
+		r.at += int64(len(b))
+	}
+	n := copy(p, r.buf)
+	r.buf = r.buf[n:]
+	return n, nil
+}
+
+// packedStream reads a compressed archive.
+type packedStream struct {
+	z   io.Reader
+	buf []byte
+}
+
+func (s *packedStream) Fill(_ context.Context, p []byte) error {
+	_, err := io.ReadFull(s.z, p)
+	return err
+}
+
+func (s *packedStream) Skip(ctx context.Context, n int64) error {
+	_, err := io.CopyN(io.Discard, s.z, n)
+	return err
+}
+
+// blob makes a Blob of the next n bytes, without holding more than one MiB of them.
+func (s *packedStream) blob(ctx context.Context, n int64) (js.Value, error) {
+	parts := js.Global().Get("Array").New()
+	if s.buf == nil {
+		s.buf = make([]byte, 1<<20)
+	}
+	for n > 0 {
+		if err := ctx.Err(); err != nil {
+			return js.Value{}, err
+		}
+		p := s.buf[:min(n, int64(len(s.buf)))]
+		if _, err := io.ReadFull(s.z, p); err != nil {
+			return js.Value{}, err
+		}
+		u := js.Global().Get("Uint8Array").New(len(p))
+		js.CopyBytesToJS(u, p)
+		piece := js.Global().Get("Array").New()
+		piece.Call("push", u)
+		parts.Call("push", js.Global().Get("Blob").New(piece))
+		n -= int64(len(p))
+	}
+	return js.Global().Get("Blob").New(parts), nil
+}
+
 // index builds the listings of the files.
 func (s *source) index() error {
 	entries := map[string]storage.Entry{}
 	for p, f := range s.files {
-		e := storage.Entry{Size: sizeOf(f)}
-		if t := f.Get("lastModified"); t.Type() == js.TypeNumber {
-			e.ModTime = time.UnixMilli(int64(t.Float())).UTC()
-		}
-		entries[p] = e
+		entries[p] = storage.Entry{Size: f.size, ModTime: f.modified}
 	}
 	var clash string
 	if s.dirs, clash = basepath.Folders(maps.All(entries), nil); clash != "" {
@@ -84,7 +283,7 @@ func (s *source) Sibling(ctx context.Context, name string) (storage.Source, erro
 	if err := storage.CheckName(name, s.location); err != nil {
 		return nil, err
 	}
-	out := &source{files: map[string]js.Value{}, location: name}
+	out := &source{files: map[string]given{}, location: name}
 	for p, f := range s.beside {
 		if rel, ok := basepath.Cut(p, name); ok {
 			out.files[rel] = f
@@ -100,8 +299,8 @@ func sizeOf(file js.Value) int64 { return int64(file.Get("size").Float()) }
 
 // source is a set of File objects.
 type source struct {
-	files    map[string]js.Value
-	beside   map[string]js.Value
+	files    map[string]given
+	beside   map[string]given
 	dirs     map[string][]storage.Entry
 	location string
 }
@@ -134,7 +333,7 @@ func (s *source) Open(ctx context.Context, path string) (storage.Object, error) 
 	if !ok {
 		return nil, &storage.Fault{Op: "open", Path: path, Location: s.location, Kind: storage.NotFound}
 	}
-	return &object{file: f, size: sizeOf(f), path: path, location: s.location}, nil
+	return &object{file: f.blob, size: f.size, path: path, location: s.location}, nil
 }
 
 // object reads slices of a File.

@@ -1,14 +1,17 @@
 package upload
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"syscall/js"
 	"testing"
 	"time"
 
+	"hudiscope/core/corrupt"
 	"hudiscope/core/storage"
 	"hudiscope/core/storage/storagetest"
 )
@@ -70,6 +73,52 @@ func TestZipAndSingle(t *testing.T) {
 		t.Fatal(err)
 	}
 	storagetest.Run(t, src, one)
+}
+
+func TestTar(t *testing.T) {
+	files := storagetest.Files()
+	var plain bytes.Buffer
+	w := tar.NewWriter(&plain)
+	for p, b := range files {
+		w.WriteHeader(&tar.Header{Name: "./trips/" + p, Mode: 0o644, Size: int64(len(b)), ModTime: time.Unix(1772900000, 0)})
+		w.Write(b)
+	}
+	w.Close()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write(plain.Bytes())
+	z.Close()
+	for name, b := range map[string][]byte{"trips.tar": plain.Bytes(), "trips.tar.gz": packed.Bytes(), "T.TGZ": packed.Bytes()} {
+		src, err := New(t.Context(), list(map[string][]byte{name: b}, ""))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		storagetest.Run(t, src, files)
+		l, err := src.List(t.Context(), "region=eu")
+		if err != nil || !l.Entries[0].ModTime.Equal(time.Unix(1772900000, 0)) {
+			t.Errorf("%s: %+v, %v", name, l, err)
+		}
+		for _, n := range []int{1, 30, len(b) / 2, len(b) - 1100, len(b) - 3} {
+			if name == "trips.tar" && n == len(b)-3 {
+				n = len(b) - 600
+			}
+			if _, err := New(t.Context(), list(map[string][]byte{name: b[:max(n, 1)]}, "")); !corrupt.Is(err) {
+				t.Errorf("%s cut at %d: %v", name, n, err)
+			}
+		}
+	}
+	// A small archive of very much is refused before much of it is unpacked.
+	var bomb bytes.Buffer
+	z = gzip.NewWriter(&bomb)
+	w = tar.NewWriter(z)
+	w.WriteHeader(&tar.Header{Name: "t/.hoodie/hoodie.properties", Mode: 0o644, Size: MaxUnpacked + 1})
+	z.Flush()
+	z.Close()
+	_, err := New(t.Context(), list(map[string][]byte{"bomb.tar.gz": bomb.Bytes()}, ""))
+	var f *storage.Fault
+	if !errors.As(err, &f) || f.Kind != storage.Refused || f.Try == "" {
+		t.Errorf("a bomb: %v", err)
+	}
 }
 
 func TestBadInput(t *testing.T) {

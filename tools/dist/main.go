@@ -5,7 +5,8 @@
 //
 // The page's own files come from index.html and web/static, wasm_exec.js from the Go
 // toolchain that built the programs, the sample tables named in testdata/samples.json
-// from testdata/tables. FILE.gz stands beside every text and .wasm file. With -embed
+// from testdata/tables, the lessons from testdata/lessons.json, texts from web/text. sw.js gets the list
+// of all files with their hashes before it. FILE.gz stands beside every text and .wasm file. With -embed
 // the same is written once more for go:embed, where a compressed file replaces the
 // file itself.
 package main
@@ -13,6 +14,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -88,6 +90,12 @@ func run(out, wasm, embed string) error {
 	}
 	// The page asks for the tables of its server; a host of static files has none.
 	files["tables.json"] = []byte("[]\n")
+	if err := addJSON(files, "lessons.json", filepath.Join("testdata", "lessons.json")); err != nil {
+		return err
+	}
+	if err := addJSON(files, "lang/zh.json", filepath.Join("web", "text", "zh.json")); err != nil {
+		return err
+	}
 	names, err := samples(files["samples/samples.json"])
 	if err != nil {
 		return fmt.Errorf("testdata/samples.json: %w", err)
@@ -98,6 +106,9 @@ func run(out, wasm, embed string) error {
 		}
 	}
 
+	if files["sw.js"], err = serviceWorker(files); err != nil {
+		return err
+	}
 	zipped := map[string][]byte{}
 	for name, b := range files {
 		if gz, err := compress(filepath.Join(out, filepath.FromSlash(name)+".gz"), name, b); err != nil {
@@ -124,6 +135,49 @@ func run(out, wasm, embed string) error {
 	return nil
 }
 
+// addJSON adds a JSON file without the white space that it has for its readers.
+func addJSON(files map[string][]byte, name, from string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := json.Compact(&out, b); err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	files[name] = out.Bytes()
+	return nil
+}
+
+// serviceWorker is sw.js with the list of this release: every file of the page with its SHA-256, and a
+// version that changes when one of them does. tables.json is not among them: a server answers it anew.
+func serviceWorker(files map[string][]byte) ([]byte, error) {
+	source, ok := files["sw.js"]
+	if !ok {
+		return nil, errors.New("web/static/sw.js is missing")
+	}
+	var release struct {
+		Version string            `json:"version"`
+		Files   map[string]string `json:"files"`
+	}
+	release.Files = map[string]string{}
+	for name, b := range files {
+		if name != "sw.js" && name != "tables.json" {
+			release.Files[name] = fmt.Sprintf("%x", sha256.Sum256(b))
+		}
+	}
+	list, err := json.Marshal(release.Files) // sorted by name
+	if err != nil {
+		return nil, err
+	}
+	release.Version = fmt.Sprintf("%x", sha256.Sum256(append(list, source...)))[:16]
+	head, err := json.Marshal(release)
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte("const release = "+string(head)+";\n"), source...), nil
+}
+
 // samples are the names of the sample tables, which must be plain.
 func samples(b []byte) ([]string, error) {
 	var list []struct {
@@ -148,7 +202,7 @@ func samples(b []byte) ([]string, error) {
 // compress returns b with gzip -9, or nil for a kind of file that doesn't get smaller.
 // What an earlier run wrote to old is taken when it still holds b.
 func compress(old, name string, b []byte) ([]byte, error) {
-	if !slices.Contains([]string{".wasm", ".js", ".css", ".html", ".json", ".svg"}, path.Ext(name)) || len(b) < 1024 {
+	if !slices.Contains([]string{".wasm", ".js", ".css", ".html", ".json", ".svg", ".webmanifest"}, path.Ext(name)) || len(b) < 1024 {
 		return nil, nil
 	}
 	if gz, err := os.ReadFile(old); err == nil {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -68,14 +69,20 @@ func Start(dir, program string, env []string, args ...string) (*Process, error) 
 	p.cmd.Dir = dir
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // children are ended with it
-	if err := p.cmd.Start(); err != nil {
+	p.cmd.SysProcAttr = attributes()
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // the server ends with the thread that started it
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			p.err = p.cmd.Wait()
+			close(p.done)
+		}
+	}()
+	if err := <-started; err != nil {
 		return nil, err
 	}
-	go func() {
-		p.err = p.cmd.Wait()
-		close(p.done)
-	}()
 	return p, nil
 }
 

@@ -27,7 +27,8 @@ func (e *engine) resolve(ctx context.Context, location string) (storage.Source, 
 		// A table of the server that the page came from, as "hudiscope serve" prints it.
 		location = js.Global().Get("location").Get("origin").String() + location
 	}
-	return fsadapter.OpenURL(ctx, location)
+	location, o := e.options(location)
+	return fsadapter.OpenURLWith(ctx, location, o)
 }
 
 // maxSample bounds the size of an embedded table.

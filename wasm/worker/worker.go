@@ -19,6 +19,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/core/explorer"
+	"hudiscope/fsadapter/idbkept"
 	"hudiscope/fsadapter/idbspill"
 )
 
@@ -30,8 +31,9 @@ func Run(options explorer.Options) {
 
 	go sweep()
 
-	e := &engine{running: map[int]context.CancelFunc{}, drops: newDrops()}
+	e := &engine{running: map[int]context.CancelFunc{}, drops: newDrops(), access: &access{}, kept: idbkept.New()}
 	options.MergeBytes, options.Spill = mergeBytes(), idbspill.Open
+	options.Ahead, options.Next = true, true
 	e.service = explorer.New(e.resolve, options)
 	js.Global().Set("engineReceive", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		e.receive(args[0])
@@ -44,6 +46,8 @@ func Run(options explorer.Options) {
 type engine struct {
 	service *explorer.Service
 	drops   *drops
+	access  *access
+	kept    *idbkept.Store
 
 	mu      sync.Mutex
 	running map[int]context.CancelFunc
@@ -67,12 +71,29 @@ func (e *engine) receive(m js.Value) {
 		e.drops.add(d.String(), m.Get("files"))
 		return
 	}
+	if l := m.Get("store"); l.Type() == js.TypeString {
+		if text := m.Get("access"); text.Type() == js.TypeString {
+			e.access.add(l.String(), text.String())
+		}
+		return
+	}
 	id, op, args := m.Get("id"), m.Get("op"), m.Get("args")
 	if id.Type() != js.TypeNumber || op.Type() != js.TypeString || args.Type() != js.TypeString {
 		return
 	}
 	if op.String() == opMemory {
 		post(id.Int(), "answer", memoryNow())
+		return
+	}
+	if op.String() == opKept {
+		go func() {
+			a, err := keeping(context.Background(), e.kept, args.String())
+			if err != nil {
+				post(id.Int(), "fault", explorer.ToFault(err))
+				return
+			}
+			post(id.Int(), "answer", a)
+		}()
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -62,6 +62,7 @@ func (r *Root) home() goapp.UI {
 			r.opener(),
 		),
 		r.served(),
+		r.learnSection(),
 		goapp.Section().Class("samples").Aria("labelledby", "samples-title").Body(
 			view.Div("section-head",
 				goapp.H2().ID("samples-title").Text("Or start with a real table"),

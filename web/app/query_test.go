@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"hudiscope/core/api"
@@ -181,7 +180,6 @@ func TestStreamIsSteppedBackAndRestored(t *testing.T) {
 
 // paper is a sink in memory.
 type paper struct {
-	mu     sync.Mutex
 	text   string
 	full   int
 	closed bool

@@ -48,6 +48,9 @@ type Root struct {
 	// assumed is the location that was opened last without a scheme, and the scheme taken for it.
 	assumed, assumedScheme string
 	release                []func()
+
+	learn  learn
+	update update
 }
 
 // notice is a message of the page that the user can close.
@@ -85,8 +88,10 @@ func (r *Root) OnMount(ctx goapp.Context) {
 			r.theme = t.String()
 		}
 	}
+	takeTexts()
 	r.loadSamples(ctx)
 	r.listen()
+	r.listenUpdates()
 }
 
 // OnDismount implements go-app's Dismounter.
@@ -110,7 +115,13 @@ func (r *Root) OnNav(ctx goapp.Context) {
 		r.tablesAsked = true
 		r.loadTables(ctx)
 	}
+	if st.Table == "" || st.Lesson != "" {
+		r.wantLessons()
+	}
 	if st != r.s.state {
+		if r.s.dialog == dialogLearn {
+			closeModal("learn-dialog") // a lesson was chosen in it
+		}
 		r.s.apply(st)
 	}
 	r.title()
@@ -174,6 +185,9 @@ func (r *Root) navigate(st model.State) {
 	if st == r.s.state {
 		return
 	}
+	if st.Lesson != "" {
+		r.wantLessons()
+	}
 	r.s.apply(st)
 	r.title()
 	if goapp.IsClient {
@@ -226,6 +240,9 @@ func (r *Root) Render() goapp.UI {
 			view.IconButton(view.IconClose, "Close this message", func(goapp.Context, goapp.Event) { r.notice = nil }),
 		))
 	}
+	if n := r.updateNotice(); n != nil {
+		parts = append(parts, n)
+	}
 	parts = append(parts, goapp.Main().ID("main").TabIndex(-1).Body(main))
 	for _, x := range []goapp.UI{r.dialogs(), r.exportNotice()} {
 		if x != nil {
@@ -239,7 +256,21 @@ func (r *Root) Render() goapp.UI {
 		parts = append(parts, view.Div("drop-veil", view.Div("drop-veil-text", view.IconDrop.UI(), goapp.Strong().Text("Drop to open"),
 			goapp.P().Text("A table's folder, a .zip of one, or a single log file"))))
 	}
-	return goapp.Div().Class("page").Body(parts...)
+	class := "page"
+	if st := r.s.state; st.Table != "" && st.Lesson != "" {
+		parts = append(parts, &lessonPanel{Root: r, Rev: r.s.rev})
+		class = "page with-lesson"
+		if r.learn.folded {
+			class += " lesson-folded"
+		}
+	}
+	switch r.s.dialog {
+	case dialogPalette:
+		parts = append(parts, &palette{Root: r, Rev: r.s.rev})
+	case dialogLearn:
+		parts = append(parts, &learnDialog{Root: r, Rev: r.s.rev})
+	}
+	return goapp.Div().Class(class).Body(parts...)
 }
 
 func (r *Root) topbar() goapp.UI {
@@ -255,6 +286,9 @@ func (r *Root) topbar() goapp.UI {
 		))
 	}
 	items = append(items, view.Div("topbar-end",
+		r.paletteButton(),
+		r.learnButton(false),
+		r.langButton(),
 		view.IconButton(view.IconHelp, "Keyboard and help", func(goapp.Context, goapp.Event) { r.help = !r.help }),
 		r.themeButton(),
 	))
@@ -339,6 +373,9 @@ func hasFiles(e goapp.Value) bool {
 
 // key handles the keys that work everywhere.
 func (r *Root) key(e goapp.Value) {
+	if r.paletteKey(e) || r.lessonKey(e) {
+		return
+	}
 	if view.Typing(e) || e.Get("defaultPrevented").Truthy() || r.s.dialog != "" {
 		return
 	}
@@ -362,6 +399,8 @@ func (r *Root) key(e goapp.Value) {
 		return
 	case "Escape":
 		switch {
+		case st.Lesson != "" && within(e, "lesson"):
+			do(r.closeLesson)
 		case r.help:
 			do(func() { r.help = false })
 		case r.notice != nil:
@@ -375,6 +414,8 @@ func (r *Root) key(e goapp.Value) {
 		case st.Table != "" && st.View == model.Blocks && st.Block > 0:
 			st.Log, st.Block, st.Byte = "", 0, 0
 			do(func() { r.navigate(st) })
+		case st.Table != "" && st.Lesson != "":
+			do(r.closeLesson)
 		}
 		return
 	case "/":
@@ -416,6 +457,12 @@ func (r *Root) key(e goapp.Value) {
 
 // tabKeys are the keys of the tabs, in their order.
 const tabKeys = "1234567890-"
+
+// within reports whether an event happened in the element of an id.
+func within(e goapp.Value, id string) bool {
+	el, t := goapp.Window().GetElementByID(id), e.Get("target")
+	return el.Truthy() && t.Truthy() && el.Call("contains", t).Bool()
+}
 
 // onControl reports whether a key works the button or link that has the focus.
 func onControl(e goapp.Value, key string) bool {
@@ -508,6 +555,8 @@ func (r *Root) helpPanel() goapp.UI {
 		row("← → ↑ ↓", "Move on the timeline, in the rows, in a tree"),
 		row("[ ]", "Previous, next instant"),
 		row("w s a d", "Zoom in, zoom out, left, right on the timeline"),
+		row("Ctrl+K", "Search everything: views, instants, samples, lessons, actions"),
+		row("n p", "Next, previous step of a lesson; Alt and an arrow, too"),
 		row("/", "Search in this view; Enter finds the next, Shift Enter the one before"),
 		row("Space ← →", "Play, step back and on in the replay of a scan"),
 		row("End End", "The last column, then the last row of the rows"),

@@ -50,12 +50,12 @@ type streamPoll struct {
 	round  api.SplitRound
 	before api.StreamState
 	after  api.StreamState
-	byReq  bool
 	// What the readers were right after the poll, to come back to it.
-	readers                *api.OperatorState
-	events, rows           int
-	emitted                int64
-	restoredReaders, ended bool
+	readers      *api.OperatorState
+	events, rows int
+	emitted      int64
+	// ended tells that nothing was new.
+	ended bool
 }
 
 // simEvents and simRows bound what is kept of the readers' steps.
@@ -157,7 +157,7 @@ func (s *Session) poll(then func(more bool)) {
 	simulate(s, "The monitor looks at the table", api.OpSplits, req, func(a *api.Splits) {
 		sim := &s.sim
 		sim.routing = a.Routing
-		p := streamPoll{seen: req.Seen, before: before, after: a.State, byReq: a.ByRequestedTime}
+		p := streamPoll{seen: req.Seen, before: before, after: a.State}
 		if len(a.Rounds) > 0 {
 			p.round = a.Rounds[0]
 		}
@@ -256,9 +256,8 @@ type streamView struct {
 	Root *Root
 	Rev  int
 
-	slide  int // where the slider is while it is dragged, -1 otherwise
-	paste  string
-	picked bool
+	slide int // where the slider is while it is dragged, -1 otherwise
+	paste string
 }
 
 func (v *streamView) OnMount(goapp.Context) { v.slide = -1 }

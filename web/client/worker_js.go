@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"syscall/js"
@@ -11,9 +13,10 @@ import (
 )
 
 // Worker is the Transport to the engine's Web Worker. The page's loader (boot.js) makes
-// workers; when one ends, Worker starts another and hands it the dropped files again.
+// workers; when one ends, Worker starts another and hands it the dropped files and the keys of
+// stores again.
 //
-// Messages to the engine are objects {id, op, args}, {cancel: id} and {drop, label, files};
+// Messages to the engine are objects {id, op, args}, {cancel: id}, {drop, label, files} and {store, access};
 // messages from it {id, progress}, {id, answer}, {id, fault}, {load: {received, total}},
 // {ready: true} and {dead: reason}. args, progress, answer and fault are JSON texts.
 type Worker struct {
@@ -30,6 +33,8 @@ type Worker struct {
 	ready  bool
 	broken *api.Fault
 	drops  []drop
+	// stores is the access to private stores by location, as JSON texts. It is in this memory alone.
+	stores map[string]string
 	funcs  []js.Func
 	// part names what the running engine has beyond the usual; missing the part whose engine
 	// could not be loaded.
@@ -111,11 +116,9 @@ func (w *Worker) upgrade(part string) bool {
 	w.part = part
 	w.worker.Call("terminate")
 	w.attach(loader().Call("startEngine", part))
-	worker, drops := w.worker, w.drops
+	again := w.handed()
 	w.mu.Unlock()
-	for _, d := range drops {
-		postDrop(worker, d)
-	}
+	again()
 	w.mux.Resend()
 	if w.OnPart != nil {
 		w.OnPart(part, true)
@@ -127,10 +130,50 @@ func (w *Worker) upgrade(part string) bool {
 // {path, file} objects; label is what to call them.
 func (w *Worker) Drop(name, label string, files js.Value) {
 	w.mu.Lock()
+	w.drops = slices.DeleteFunc(w.drops, func(d drop) bool { return d.name == name })
 	w.drops = append(w.drops, drop{name, label, files})
 	worker := w.worker
 	w.mu.Unlock()
 	postDrop(worker, drop{name, label, files})
+}
+
+// Store gives the engine what a private store is opened with; an empty access makes it forget that.
+func (w *Worker) Store(location string, access api.StoreAccess) {
+	text := ""
+	if !access.Empty() {
+		if b, err := json.Marshal(access); err == nil {
+			text = string(b)
+		}
+	}
+	w.mu.Lock()
+	if w.stores == nil {
+		w.stores = map[string]string{}
+	}
+	if text == "" {
+		delete(w.stores, location)
+	} else {
+		w.stores[location] = text
+	}
+	worker := w.worker
+	w.mu.Unlock()
+	postStore(worker, location, text)
+}
+
+func postStore(worker js.Value, location, text string) {
+	worker.Call("postMessage", map[string]any{"store": location, "access": text})
+}
+
+// handed returns a function that hands the present worker what it was given before; w.mu is held.
+func (w *Worker) handed() func() {
+	worker, drops, stores := w.worker, slices.Clone(w.drops), maps.Clone(w.stores)
+	return func() {
+		for _, d := range drops {
+			postDrop(worker, d)
+		}
+		for l, text := range stores {
+			postStore(worker, l, text)
+		}
+	}
 }
 
 func postDrop(worker js.Value, d drop) {
@@ -204,11 +247,9 @@ func (w *Worker) died(reason string) {
 		w.part, w.missing = "", part
 		w.worker.Call("terminate")
 		w.attach(loader().Call("startEngine", ""))
-		worker, drops := w.worker, w.drops
+		again := w.handed()
 		w.mu.Unlock()
-		for _, d := range drops {
-			postDrop(worker, d)
-		}
+		again()
 		w.mux.Resend()
 		if w.OnPart != nil {
 			w.OnPart(part, false)
@@ -228,12 +269,10 @@ func (w *Worker) died(reason string) {
 	}
 	w.worker.Call("terminate")
 	w.attach(loader().Call("startEngine", w.part))
-	worker, drops := w.worker, w.drops
+	again := w.handed()
 	w.mu.Unlock()
 	w.mux.Fail(f)
-	for _, d := range drops {
-		postDrop(worker, d)
-	}
+	again()
 	if w.OnDeath != nil {
 		w.OnDeath(f, true)
 	}

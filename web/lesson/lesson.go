@@ -49,6 +49,8 @@ type Question struct {
 	Op   api.Op          `json:"op"`
 	Args json.RawMessage `json:"args"`
 	Pick string          `json:"pick"`
+	// Choices are offered where the answer is one of a few words; without them it is typed.
+	Choices []string `json:"choices,omitempty"`
 	// Answer is what the table is known to give; tests hold it against the table.
 	Answer string `json:"answer"`
 	// Why explains the answer.
@@ -109,6 +111,41 @@ func Pick(answer []byte, path string) (string, error) {
 		return "", fmt.Errorf("%d values at %s, not one", len(found), path)
 	}
 	return text(found[0]), nil
+}
+
+// Same reports whether what a user typed means the answer: numbers by their value, with or without
+// separators of thousands, other texts without regard to case, quotes and full-width forms.
+func Same(typed, answer string) bool {
+	typed, answer = plain(typed), plain(answer)
+	if typed == "" {
+		return false
+	}
+	a, isNumber := number(strings.ReplaceAll(typed, ",", ""))
+	if b, ok := number(answer); ok && isNumber {
+		return a.Cmp(b) == 0
+	}
+	return strings.EqualFold(typed, answer)
+}
+
+// number reads a decimal number without an exponent, of a length that people write.
+func number(s string) (*big.Rat, bool) {
+	if len(s) > 100 || strings.Trim(s, "0123456789.-+") != "" {
+		return nil, false
+	}
+	return new(big.Rat).SetString(s)
+}
+
+func plain(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r >= '！' && r <= '～':
+			return r - '！' + '!'
+		case r == '\u3000':
+			return ' '
+		}
+		return r
+	}, s)
+	return strings.Trim(strings.TrimSpace(s), "\"'`.")
 }
 
 func elements(v json.RawMessage) []json.RawMessage {

@@ -3,7 +3,9 @@ package lesson_test
 import (
 	"context"
 	"encoding/json"
+	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"hudiscope/core/storage"
 	"hudiscope/fsadapter/zipfs"
 	"hudiscope/web/lesson"
+	"hudiscope/web/model"
 )
 
 const testdata = "../../testdata/"
@@ -97,6 +100,59 @@ func TestComplete(t *testing.T) {
 			if st.Ask != nil {
 				both(t, l.ID, st.Ask.Question, st.Ask.Why)
 			}
+		}
+	}
+}
+
+// TestAddresses: every step leads to a known view of its table, and nothing of its address is lost.
+func TestAddresses(t *testing.T) {
+	for _, l := range load(t) {
+		for i, st := range l.Steps {
+			state := model.ParseFragment(st.Go)
+			if want := "v=" + string(state.View); !slices.Contains(strings.Split(st.Go, "&"), want) {
+				t.Errorf("%s, step %d: %q leads to the view %q", l.ID, i+1, st.Go, state.View)
+			}
+			if got, want := pairs(t, strings.TrimPrefix(state.Fragment(), "/")), pairs(t, st.Go); !slices.Equal(got, want) {
+				t.Errorf("%s, step %d: %q is taken as %q", l.ID, i+1, want, got)
+			}
+			state.Lesson, state.LessonStep = l.ID, i
+			if again := model.ParseFragment("#" + state.Fragment()); again != state {
+				t.Errorf("%s, step %d: %+v comes back as %+v", l.ID, i+1, state, again)
+			}
+			if a := st.Ask; a != nil && len(a.Choices) > 0 && !slices.Contains(a.Choices, a.Answer) {
+				t.Errorf("%s, step %d: %q is no choice", l.ID, i+1, a.Answer)
+			}
+		}
+	}
+}
+
+// pairs are the parts of an address without their escapes, sorted.
+func pairs(t *testing.T, fragment string) []string {
+	t.Helper()
+	var out []string
+	for _, p := range strings.Split(fragment, "&") {
+		u, err := url.PathUnescape(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, u)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestSame(t *testing.T) {
+	for _, c := range []struct {
+		typed, answer string
+		want          bool
+	}{
+		{"26", "26", true}, {" 26 ", "26", true}, {"２６", "26", true}, {"26.0", "26", true}, {"1000.50", "1000.5", true}, {"1,000.5", "1000.5", true},
+		{"27", "26", false}, {"", "26", false}, {" ", "26", false}, {"requested", "REQUESTED", true}, {"\"REQUESTED\"", "REQUESTED", true},
+		{"inflight", "REQUESTED", false}, {"1e1000000000", "26", false}, {"52/2", "26", false}, {"2 6", "26", false},
+		{"20261129235608881", "20261129235608881", true}, {"20261129235608882", "20261129235608881", false},
+	} {
+		if got := lesson.Same(c.typed, c.answer); got != c.want {
+			t.Errorf("%q for %q: %v", c.typed, c.answer, got)
 		}
 	}
 }

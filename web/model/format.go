@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"hudiscope/web/text"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -81,6 +83,9 @@ func Count(n int64) string {
 
 // Plural writes a count with its noun: Plural(1, "file") is "1 file", Plural(2, "file") "2 files".
 func Plural(n int64, noun string) string {
+	if s, ok := text.N(Count(n), noun); ok {
+		return s
+	}
 	if n == 1 {
 		return "1 " + noun
 	}

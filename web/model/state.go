@@ -122,6 +122,9 @@ type State struct {
 	// it looks at the table, "" for all of it; Batch reads once. StreamRows shows all its rows.
 	Flink, Seen       string
 	Batch, StreamRows bool
+	// Lesson is the guided tour that is shown beside the view, LessonStep its step from 0.
+	Lesson     string
+	LessonStep int
 }
 
 // Fragment encodes the state as the part of a URL after "#". The zero State gives "/".
@@ -213,6 +216,10 @@ func (s State) Fragment() string {
 	}
 	if s.StreamRows {
 		add("fr", "1")
+	}
+	if s.Lesson != "" {
+		add("ls", s.Lesson)
+		add("ln", itoa(int64(s.LessonStep)+1))
 	}
 	return b.String()
 }
@@ -320,7 +327,16 @@ func ParseFragment(frag string) State {
 			s.Batch = v == "1"
 		case "fr":
 			s.StreamRows = v == "1"
+		case "ls":
+			s.Lesson = v
+		case "ln":
+			if n, ok := atoi(v); ok && n > 0 && n < 1<<31 {
+				s.LessonStep = int(n) - 1
+			}
 		}
+	}
+	if s.Lesson == "" {
+		s.LessonStep = 0
 	}
 	if s.FileID != "" {
 		s.OnlyPartition = false

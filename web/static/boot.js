@@ -11,6 +11,39 @@
     // Storage may be forbidden; the theme then follows the system.
   }
 
+  // The language: as it was chosen, else as the browser has it. Its texts come beside the program and
+  // are there before it.
+  let lang = "";
+  try {
+    lang = localStorage.getItem("hudiscope.lang") || "";
+  } catch {
+    // As the browser has it.
+  }
+  if (lang !== "en" && lang !== "zh") lang = /^zh\b/i.test(navigator.language || "") ? "zh" : "en";
+  let texts = null;
+  const translate = () => {
+    for (const el of document.querySelectorAll("#boot [data-text]")) {
+      const text = texts && texts[el.textContent.trim().replace(/\s+/g, " ")];
+      if (text) el.textContent = text;
+    }
+  };
+  const say = (text, ...values) => {
+    let i = 0;
+    return ((texts && texts[text]) || text).replace(/%(?:\[(\d)\])?s/g, (_, at) => values[at ? at - 1 : i++]);
+  };
+  const language =
+    lang === "en"
+      ? Promise.resolve()
+      : fetch(`lang/${lang}.json`)
+          .then((r) => (r.ok ? r.text() : Promise.reject(new Error("HTTP " + r.status))))
+          .then((text) => {
+            texts = JSON.parse(text);
+            Object.assign(hudiscope, { lang, texts: text });
+            root.lang = "zh-Hans";
+            if (document.readyState !== "loading") translate();
+          })
+          .catch(() => {}); // English then
+
   // A percent sign that begins no escape makes the address one that can't be read as a URL: it is
   // meant as itself, in a link that was typed or cut.
   const mendHash = () => {
@@ -30,7 +63,7 @@
     // The engine begins once the user interface is there, which draws its progress itself.
     const { received, total } = loads.app;
     const known = total > 0;
-    text.textContent = known ? `Loading ${mb(received)} of ${mb(total)} MB` : `Loading ${mb(received)} MB`;
+    text.textContent = known ? say("Loading %s of %s MB", mb(received), mb(total)) : say("Loading %s MB", mb(received));
     const bar = document.getElementById("boot-bar");
     if (bar && known) {
       bar.max = total;
@@ -55,17 +88,66 @@
       worker.early = [];
       worker.onmessage = (e) => worker.early.push(e.data);
       worker.onerror = (e) => worker.early.push({ dead: e.message || "the worker could not start" });
+      // What works without a network is kept once everything that this visit needs has arrived.
+      worker.addEventListener("message", (e) => e.data && e.data.ready && keepOffline());
       hudiscope.engine = worker;
       return worker;
     },
   });
+
+  // --- Working offline: sw.js keeps the files of this release ---
+
+  const announce = (worker) => {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = (e) => {
+      hudiscope.update = { others: Boolean(e.data.others) };
+      window.dispatchEvent(new Event("hudiscope-update"));
+    };
+    worker.postMessage({ type: "others" }, [channel.port2]);
+  };
+  let asked = false;
+  const keepOffline = async () => {
+    if (asked || !("serviceWorker" in navigator) || !window.isSecureContext) return;
+    asked = true;
+    try {
+      const registration = await navigator.serviceWorker.register("sw.js");
+      if (registration.waiting && navigator.serviceWorker.controller) announce(registration.waiting);
+      registration.addEventListener("updatefound", () => {
+        const fresh = registration.installing;
+        fresh?.addEventListener("statechange", () => {
+          if (fresh.state === "installed" && navigator.serviceWorker.controller) announce(fresh);
+        });
+      });
+      // A long visit hears of a new release, too.
+      setInterval(() => registration.update().catch(() => {}), 3600000);
+      // What was read before the worker was there.
+      const sample = /[#&/]t=sample:([\w.-]+)/.exec(decodeURI(location.hash));
+      const { active } = await navigator.serviceWorker.ready;
+      if (sample) active.postMessage({ type: "keep", names: [`samples/${sample[1]}.zip`] });
+    } catch {
+      // Not allowed, or no room: the page works, with a network only.
+    }
+  };
+  // takeUpdate loads the page again with the new release, unless other tabs run the present one.
+  hudiscope.takeUpdate = async () => {
+    const registration = await navigator.serviceWorker.getRegistration();
+    if (!registration?.waiting) return location.reload();
+    navigator.serviceWorker.addEventListener("controllerchange", () => location.reload(), { once: true });
+    const channel = new MessageChannel();
+    channel.port1.onmessage = (e) => {
+      if (!e.data.others) return;
+      hudiscope.update = { others: true };
+      window.dispatchEvent(new Event("hudiscope-update"));
+    };
+    registration.waiting.postMessage({ type: "take" }, [channel.port2]);
+  };
 
   // go-app asks for its environment by this name.
   window.goappGetenv = () => "";
 
   const start = async () => {
     if (typeof WebAssembly !== "object" || typeof WebAssembly.instantiateStreaming !== "function") {
-      fail("This browser can't run WebAssembly, which hudiscope needs. Any current browser can.");
+      fail(say("This browser can't run WebAssembly, which hudiscope needs. Any current browser can."));
       return;
     }
     const response = await fetch("app.wasm");
@@ -92,19 +174,21 @@
       new Response(counted, { headers: { "Content-Type": "application/wasm" } }),
       go.importObject
     );
+    await language;
     await go.run(wasm.instance);
     // The program runs as long as the page; when it ends, the page must say so.
     const note = document.createElement("div");
     note.className = "crashed";
     note.setAttribute("role", "alert");
-    note.textContent = "The user interface stopped because of an error in it. Reload the page to go on; the address keeps your place.";
+    note.textContent = say("The user interface stopped because of an error in it. Reload the page to go on; the address keeps your place.");
     document.body.append(note);
   };
 
   document.addEventListener("DOMContentLoaded", () => {
+    translate();
     show();
     start().catch((err) => {
-      fail("hudiscope could not be loaded: " + ((err && err.message) || err) + " Reload the page to try again.");
+      fail(say("hudiscope could not be loaded: %s Reload the page to try again.", (err && err.message) || err));
     });
   });
 })();

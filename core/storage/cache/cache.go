@@ -18,6 +18,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 
 	"hudiscope/core/storage"
@@ -96,7 +97,8 @@ type listKey struct {
 	gen int
 }
 
-// key names a block of a file, or a listing when f is nil.
+// key names a block of a file, or a listing when f is nil: n is then 0 for that of the storage, and
+// hinted for what Hint has told.
 type key struct {
 	f   *file
 	n   int64
@@ -133,6 +135,7 @@ var (
 	_ storage.Source     = (*Source)(nil)
 	_ storage.Prefetcher = (*Source)(nil)
 	_ storage.Forgetter  = (*Source)(nil)
+	_ storage.Hinter     = (*Source)(nil)
 )
 
 // New returns a cache over src.
@@ -455,7 +458,31 @@ func (s *Source) contact(ctx context.Context, f *file) error {
 	return nil
 }
 
-// listedSize is what a listing in memory says of the size of p.
+// hinted marks the key of what Hint has told of a directory.
+const hinted = 1
+
+// Hint tells the sizes of a directory's base files from elsewhere than a listing, so that of a large one
+// only what is needed is read from the first request on. Sizes of log files are not taken: a writer may
+// have gone on with one.
+func (s *Source) Hint(dir string, files []storage.Entry) {
+	l := storage.Listing{}
+	cost := int64(256 + len(dir))
+	for _, e := range files {
+		if e.Size > s.o.Small && !strings.HasPrefix(e.Name, ".") {
+			l.Entries = append(l.Entries, storage.Entry{Name: e.Name, Size: e.Size})
+			cost += int64(len(e.Name)) + 96
+		}
+	}
+	if len(l.Entries) == 0 {
+		return
+	}
+	slices.SortFunc(l.Entries, func(a, b storage.Entry) int { return strings.Compare(a.Name, b.Name) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mem.Add(key{dir: dir, n: hinted}, value{listing: l}, cost)
+}
+
+// listedSize is what a listing in memory says of the size of p, or a hint.
 func (s *Source) listedSize(p string) int64 {
 	dir, name := path.Split(p)
 	if dir != "" {
@@ -463,7 +490,11 @@ func (s *Source) listedSize(p string) int64 {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if v, ok := s.mem.Get(key{dir: dir}); ok {
+	for _, from := range []int64{0, hinted} {
+		v, ok := s.mem.Get(key{dir: dir, n: from})
+		if !ok {
+			continue
+		}
 		i, ok := slices.BinarySearchFunc(v.listing.Entries, name, func(e storage.Entry, n string) int {
 			switch {
 			case e.Name < n:

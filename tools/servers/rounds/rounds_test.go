@@ -37,6 +37,7 @@ type link struct {
 	slots chan struct{}
 
 	mu       sync.Mutex
+	began    time.Time
 	requests []string
 	bytes    int64
 }
@@ -68,7 +69,7 @@ func (l *link) Fetch(ctx context.Context, r *httprange.Request) (*httprange.Resp
 	resp := w.Result()
 	b := w.Body.Bytes()
 	l.mu.Lock()
-	l.requests = append(l.requests, fmt.Sprintf("%s %s %s → %d, %d bytes", r.Method, req.URL.Path, r.Range, resp.StatusCode, len(b)))
+	l.requests = append(l.requests, fmt.Sprintf("%s %s %s %s → %d, %d bytes", time.Since(l.began), r.Method, req.URL.Path, r.Range, resp.StatusCode, len(b)))
 	l.bytes += int64(len(b))
 	l.mu.Unlock()
 	return &httprange.Response{Status: resp.StatusCode, URL: r.URL, Header: resp.Header.Get, Body: io.NopCloser(bytes.NewReader(b))}, nil
@@ -133,7 +134,7 @@ func TestRounds(t *testing.T) {
 					if err := tables.Add("table", tabletest.Open(t, g.table)); err != nil {
 						t.Fatal(err)
 					}
-					l := &link{h: server.New(server.Config{Tables: tables}), slots: make(chan struct{}, connections)}
+					l := &link{h: server.New(server.Config{Tables: tables}), slots: make(chan struct{}, connections), began: time.Now()}
 					o := fsadapter.Options{HTTP: httprange.Options{Fetcher: l}}
 					s := explorer.New(func(ctx context.Context, location string) (storage.Source, error) {
 						return fsadapter.OpenURLWith(ctx, location, o)
@@ -145,7 +146,7 @@ func TestRounds(t *testing.T) {
 					}
 					took := time.Since(began)
 					got := cost{len(l.requests), int((took + rtt - 1) / rtt), int((l.bytes + 999) / 1000)}
-					t.Logf("%s, %s: %d requests, %d rounds (%s), %d kB", g.table, step.name, got.requests, got.rounds, took, got.kilobytes)
+					t.Logf("%s, %s: %d requests, %d rounds (%s), %d kB\n%s", g.table, step.name, got.requests, got.rounds, took, got.kilobytes, strings.Join(l.requests, "\n"))
 					if got.over(step.guard) {
 						t.Errorf("%v is more than the guard %v:\n%s", got, step.guard, strings.Join(l.requests, "\n"))
 					} else if got != step.guard {

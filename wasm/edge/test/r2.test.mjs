@@ -1,6 +1,7 @@
 // The edge worker on the real workerd with a bucket bound to it: the local R2 of Miniflare, which
 // keeps objects in files. MINIFLARE is the folder that Miniflare is installed in.
 import { readFileSync } from "node:fs";
+import http from "node:http";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -48,12 +49,21 @@ const start = (bindings) =>
 const mf = start({ R2_BUCKETS: "LAKE OTHER/open" });
 const url = await mf.ready;
 const ask = async (op, params, at = url) => {
-  const res = await fetch(new URL(`/api/${op}?${new URLSearchParams(params)}`, at), { signal: AbortSignal.timeout(60000) });
-  const text = await res.text();
+  // A connection for each request: the server closes idle ones whenever it likes.
+  const [status, text] = await new Promise((done, fail) => {
+    http
+      .get(new URL(`/api/${op}?${new URLSearchParams(params)}`, at), { agent: false, timeout: 60000 }, (res) => {
+        let text = "";
+        res.setEncoding("utf8");
+        res.on("data", (d) => (text += d)).on("end", () => done([res.statusCode, text])).on("error", fail);
+      })
+      .on("timeout", () => fail(new Error("no answer within a minute")))
+      .on("error", fail);
+  });
   try {
-    return { status: res.status, body: JSON.parse(text) };
+    return { status, body: JSON.parse(text) };
   } catch {
-    throw new Error(`${op}: HTTP ${res.status}, not JSON: ${text.slice(0, 500)}`);
+    throw new Error(`${op}: HTTP ${status}, not JSON: ${text.slice(0, 500)}`);
   }
 };
 

@@ -1,0 +1,84 @@
+// Package ahead asks for what will be needed soon, many things at once, of a source that keeps what it
+// reads (package cache). Whoever needs it later finds it there, or waits for the request that is on its
+// way. What fails here is not told: whoever needs it asks again and is told then.
+package ahead
+
+import (
+	"context"
+	"strings"
+
+	"hudiscope/core/storage"
+)
+
+// Bounds of what is asked for at a time.
+const (
+	// MaxRequests bounds the directories or files of one call; those behind are left to their readers.
+	MaxRequests = 64
+	// Whole is the size up to which a file is brought whole, in bytes; of a larger one its end.
+	Whole = 1 << 20
+	// Footer is how much of the end of a larger base file is brought, in bytes: the footer of a Parquet
+	// file, the trailer and the index of an HFile.
+	Footer = 64 << 10
+	// MaxFile bounds what is brought of one file that is wanted whole, in bytes.
+	MaxFile = 4<<20 - 64<<10
+)
+
+// Reader asks ahead. A nil Reader asks nothing, so that callers need not tell.
+type Reader struct {
+	src  storage.Source
+	kept storage.Prefetcher
+}
+
+// Of returns the Reader of a source, nil when the source keeps nothing: then asking ahead would only ask
+// twice.
+func Of(src storage.Source) *Reader {
+	p, ok := src.(storage.Prefetcher)
+	if !ok {
+		return nil
+	}
+	return &Reader{src, p}
+}
+
+// List asks for the listings of directories and returns at once. The requests end with ctx.
+func (r *Reader) List(ctx context.Context, dirs ...string) {
+	if r == nil {
+		return
+	}
+	for _, d := range dirs[:min(len(dirs), MaxRequests)] {
+		go r.src.List(ctx, d)
+	}
+}
+
+// File is a file that will be needed.
+type File struct {
+	Path string
+	// Size in bytes, storage.SizeUnknown when it is not known.
+	Size int64
+	// Whole is set when all of it will be needed, up to MaxFile; else a large file's end is.
+	Whole bool
+}
+
+// ranges are those of the file that are brought.
+func (f *File) ranges() []storage.Range {
+	switch {
+	case f.Size < 0 || f.Size <= Whole:
+		return []storage.Range{{Off: 0, Len: Whole}}
+	case f.Whole:
+		return []storage.Range{{Off: 0, Len: min(f.Size, MaxFile)}}
+	case strings.HasSuffix(f.Path, ".parquet"), strings.HasSuffix(f.Path, ".orc"), strings.HasSuffix(f.Path, ".hfile"):
+		return []storage.Range{{Off: f.Size - Footer, Len: Footer}}
+	}
+	return []storage.Range{{Off: 0, Len: Whole}}
+}
+
+// Read asks for files and returns at once. The requests end with ctx.
+func (r *Reader) Read(ctx context.Context, files ...File) {
+	if r == nil {
+		return
+	}
+	for _, f := range files[:min(len(files), MaxRequests)] {
+		if f.Size != 0 {
+			go r.kept.Prefetch(ctx, f.Path, f.ranges())
+		}
+	}
+}
