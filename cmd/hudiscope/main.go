@@ -113,6 +113,7 @@ var commands = []command{
 	{"handoff", "handoff TABLE", "print code that reads the rows of a query with Spark, Flink, Trino and hudi-rs", runHandoff},
 	{"history", "history TABLE KEY", "print every version of a record, in merge order, and why it won or lost", runHistory},
 	{"scan", "scan TABLE [PARTITION FILEID [BASE_INSTANT] | LOGFILE]", "print the scan of a slice's log files, step by step", runScan},
+	{"anatomy", "anatomy TABLE FILE", "print the parts of a base file: row groups, columns, pages, footer, with offsets and statistics", runAnatomy},
 	{"health", "health TABLE", "check the table; exit status 3 with warnings, 4 with errors", runHealth},
 	{"compare", "compare TABLE A B", "tell how schema, files and rows changed from instant A to B", runCompare},
 	{"relations", "relations TABLE", "list which instants act on which (rollbacks, cleans, compactions)", runRelations},

@@ -30,8 +30,8 @@ type Options struct {
 	// Chunk is a column chunk of a Parquet file whose pages are read, its number plus one; 0 reads those of as many
 	// chunks as an answer has room for.
 	Chunk int
-	// ORC opens the file as ORC; nil when that is not to be had.
-	ORC func(ctx context.Context) (Stripes, error)
+	// ORC opens an object as ORC.
+	ORC func(ctx context.Context, obj storage.Object) (Stripes, error)
 }
 
 // Stripes are what an open ORC file tells of its layout. Offsets and lengths are in bytes.

@@ -12,7 +12,7 @@ func (a *reader) orc() error {
 	if a.base != 0 || a.o.Length != 0 {
 		return &api.Fault{Kind: "unsupported", File: a.o.Path, Offset: -1, Message: "ORC within another file can't be looked into."}
 	}
-	f, err := a.o.ORC(a.ctx)
+	f, err := a.o.ORC(a.ctx, a.obj)
 	if err != nil {
 		return err
 	}

@@ -330,9 +330,9 @@ type Files struct {
 	LatestInstant string `json:"latest_instant"`
 	// From says how the files were found: "listing", or "metadata table" for a remote table with many
 	// directories.
-	From string `json:"from"`
-	Partitions    []PartitionFiles `json:"partitions"`
-	Findings      []Finding        `json:"findings,omitempty"`
+	From       string           `json:"from"`
+	Partitions []PartitionFiles `json:"partitions"`
+	Findings   []Finding        `json:"findings,omitempty"`
 }
 
 // PartitionFiles are the file groups of one partition, by file id.

@@ -43,7 +43,9 @@ func (s *Service) Health(ctx context.Context, req api.HealthRequest) (*api.Healt
 		deep = deep || id == "duplicate-keys"
 	}
 	if deep {
-		in.Keys = func(ctx context.Context, yield func(health.KeyAt) bool) error { return h.keys(ctx, s.opts, req.AsOf, yield) }
+		in.Keys = func(ctx context.Context, yield func(health.KeyAt) bool) error {
+			return h.keys(ctx, s.opts, req.AsOf, yield)
+		}
 	}
 	a, err := health.Run(ctx, in, req.Checks, deep, func(check string) {
 		h.progress(ctx, api.Progress{Phase: "Checking: " + check})

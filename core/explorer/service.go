@@ -155,6 +155,10 @@ func (s *Service) Do(ctx context.Context, op api.Op, args []byte, progress func(
 		return call(ctx, args, s.History)
 	case api.OpScan:
 		return call(ctx, args, s.Scan)
+	case api.OpAnatomy:
+		return call(ctx, args, s.Anatomy)
+	case api.OpGroup:
+		return call(ctx, args, s.Group)
 	case api.OpExport:
 		return call(ctx, args, s.Export)
 	case api.OpHandoff:

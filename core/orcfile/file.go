@@ -45,6 +45,9 @@ type File struct {
 	codec  codec
 	footer footer
 	root   *node
+	// tail are the offsets of the stripe statistics, the footer and the postscript.
+	tail        [3]int64
+	compression compressionKind
 }
 
 // Unsupported says that a file is whole but written in a way that can't be read.
@@ -87,6 +90,8 @@ func Open(ctx context.Context, obj storage.Object, path string) (f *File, err er
 	if length > uint64(at) || length > maxFooter {
 		return nil, f.bad(at, "ORC footer length", fmt.Sprintf("at most %d", min(at, maxFooter)), fmt.Sprint(length))
 	}
+	f.compression = ps.compression
+	f.tail = [3]int64{at - int64(length) - int64(min(ps.metadataLength, uint64(at)-length)), at - int64(length), at}
 	if err := f.message(ctx, at-int64(length), int64(length), f.footer.decode); err != nil {
 		return nil, f.damaged(at-int64(length), "footer", err)
 	}

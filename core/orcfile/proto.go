@@ -80,10 +80,11 @@ const (
 )
 
 type postScript struct {
-	footerLength uint64
-	compression  compressionKind
-	blockSize    uint64
-	magic        string
+	footerLength   uint64
+	compression    compressionKind
+	blockSize      uint64
+	metadataLength uint64
+	magic          string
 }
 
 type footer struct {
@@ -188,6 +189,8 @@ func (m *postScript) decode(p []byte) error {
 			m.compression = compressionKind(n)
 		case 3:
 			m.blockSize = n
+		case 5:
+			m.metadataLength = n
 		case 8000:
 			m.magic = string(b)
 		}

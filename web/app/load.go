@@ -55,12 +55,13 @@ func wantBy[A any](s *Session, l *load[A], key string, fetch func(context.Contex
 	progress := func(p api.Progress) {
 		// Progress comes more often than it can be seen: the newest one is drawn.
 		mu.Lock()
-		defer mu.Unlock()
 		latest = p
-		if queued {
+		drawn := queued
+		queued = true
+		mu.Unlock()
+		if drawn {
 			return
 		}
-		queued = true
 		s.dispatch(func() {
 			mu.Lock()
 			defer mu.Unlock()

@@ -78,7 +78,7 @@ func fuzzy(typed, title string) (score int, at []int, ok bool) {
 		}
 	}
 	score -= len(have) / 4
-	return score, at, score >= 0 // letters here and there of a long title are no match
+	return score, at, score > -4 // letters here and there of a long title are no match
 }
 
 // words matches each word of what was typed as a whole, in any order.

@@ -87,6 +87,8 @@ var requests = map[api.Op]reflect.Type{
 	api.OpBytes:        reflect.TypeFor[api.BytesRequest](),
 	api.OpRows:         reflect.TypeFor[api.RowsRequest](),
 	api.OpHistory:      reflect.TypeFor[api.HistoryRequest](),
+	api.OpAnatomy:      reflect.TypeFor[api.AnatomyRequest](),
+	api.OpGroup:        reflect.TypeFor[api.GroupRequest](),
 	api.OpScan:         reflect.TypeFor[api.ScanRequest](),
 	api.OpPlan:         reflect.TypeFor[api.PlanRequest](),
 	api.OpStream:       reflect.TypeFor[api.StreamRequest](),

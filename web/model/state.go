@@ -414,6 +414,9 @@ func StripCredentials(location string) (clean string, removed []string) {
 	if !isURL(location) {
 		return location, nil
 	}
+	if KindOfStore(location) != NoStore {
+		return cleanStore(location)
+	}
 	clean, _, _ = strings.Cut(location, "#")
 	clean, query, _ := strings.Cut(clean, "?")
 	seen := map[string]bool{}
