@@ -64,7 +64,7 @@ var graph = []struct{ pkg, imports string }{
 	{"core/groupreader", "core/avro core/basefile core/column core/config core/corrupt core/evolve core/filegroup core/hfile core/logfile core/logscan core/merge core/predicate core/release core/schema core/spill core/storage core/timeline"},
 	{"core/metatable", "core/avro core/bloom core/column core/commitmeta core/config core/corrupt core/filegroup core/hfile core/logfile core/logscan core/schema core/storage core/storage/ahead core/timeline"},
 	{"core/table", "core/avro core/basefile core/bootstrap core/column core/commitmeta core/config core/corrupt core/evolve core/filegroup core/groupreader core/hfile core/logfile core/logscan core/merge core/metatable core/predicate core/release core/schema core/spill core/storage/ core/timeline"},
-	{"core/query", "core/column core/commitmeta core/corrupt core/filegroup core/groupreader core/logfile core/logscan core/merge core/predicate core/release core/schema core/storage core/table core/timeline"},
+	{"core/query", "core/column core/commitmeta core/corrupt core/filegroup core/groupreader core/logfile core/logscan core/merge core/predicate core/release core/schema core/spill core/storage core/table core/timeline"},
 	{"core/skipping", "core/api core/column core/config core/filegroup core/groupreader core/metatable core/predicate core/release core/schema core/table"},
 	{"core/show", ""},
 	{"core/export", "core/column core/schema github.com/parquet-go/parquet-go/"},
@@ -78,6 +78,7 @@ var graph = []struct{ pkg, imports string }{
 
 	// For tests only.
 	{"core/tabletest", "core/storage"},
+	{"core/tabletest/bigtable", "github.com/parquet-go/parquet-go/"},
 	{"core/storage/storagetest", "core/storage"},
 	{"core/logfile/logfiletest", "core/"},
 	{"core/hfile/hfiletest", "core/hfile github.com/klauspost/compress/"},
@@ -129,6 +130,7 @@ var graph = []struct{ pkg, imports string }{
 	{"tools/bench/scan", "core/api core/explorer core/groupreader core/predicate core/query core/storage core/table fsadapter/dir fsadapter/httprange"},
 	{"tools/bench", ""},
 	{"tools/trim", ""},
+	{"tools/bigtable", "core/tabletest/bigtable"},
 	{"tools/trim/checksum", "github.com/parquet-go/parquet-go/"},
 	{"tools/dist", ""},
 	{"tools/reproducible", ""},

@@ -22,7 +22,7 @@ func runExport(ctx context.Context, e *environment, args []string) error {
 	if limit > int64(maxInt) {
 		return usageError(fmt.Sprintf("--limit %d: too many", limit))
 	}
-	req := api.ExportRequest{Format: e.flags.format, RowsRequest: api.RowsRequest{Table: t, Options: e.flags.options, Partitions: e.flags.partitions, FileID: e.flags.fileID, Condition: e.flags.condition.condition(), Limit: int(limit)}}
+	req := api.ExportRequest{Format: e.flags.format, RowsRequest: api.RowsRequest{Table: t, Options: e.flags.options, Partitions: e.flags.partitions, FileID: e.flags.fileID, Condition: e.flags.condition.condition(), Order: e.flags.order.keys, Limit: int(limit)}}
 	switch req.Format {
 	case "jsonl", "csv", "parquet":
 	case "":

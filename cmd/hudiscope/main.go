@@ -70,6 +70,7 @@ type flags struct {
 
 	steps     stepFlags
 	condition conditionFlags
+	order     orderFlags
 	services  serviceFlags
 	stores    storeFlags
 }
@@ -211,6 +212,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	env.flags.steps.register(cmd.name, fs)
 	env.flags.condition.register(cmd.name, fs)
+	env.flags.order.register(cmd.name, fs)
 	env.flags.services.register(cmd.name, fs)
 	env.flags.stores.register(cmd.name, fs)
 	rest, err := parse(fs, args[1:])
@@ -280,7 +282,7 @@ func (f *flags) check() error {
 	if f.json && f.format != "" && f.format != "jsonl" {
 		return fmt.Errorf("--json prints jsonl, which --format %s is not", f.format)
 	}
-	return nil
+	return f.order.check()
 }
 
 func commandNamed(name string) *command {

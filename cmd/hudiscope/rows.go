@@ -29,8 +29,11 @@ func runRows(ctx context.Context, e *environment, args []string) error {
 	if err != nil {
 		return err
 	}
+	if e.flags.order.stats {
+		return e.printStats(ctx, t)
+	}
 	return e.printRows(ctx, func(offset int64, limit int, text bool) (*api.Rows, error) {
-		return e.svc.Rows(ctx, api.RowsRequest{Table: t, Options: e.flags.options, Condition: e.flags.condition.condition(), Offset: offset, Limit: limit, Text: text})
+		return e.svc.Rows(ctx, api.RowsRequest{Table: t, Options: e.flags.options, Condition: e.flags.condition.condition(), Order: e.flags.order.keys, Offset: offset, Limit: limit, Text: text})
 	})
 }
 

@@ -533,6 +533,8 @@ type RowsRequest struct {
 	Partitions []string `json:"partitions,omitempty"`
 	FileID     string   `json:"file_id,omitempty"`
 	Condition
+	// Order are the columns that the rows are ordered by, the first one first; none: as they are read.
+	Order []SortKey `json:"order,omitempty"`
 	// Offset and Limit choose a page; Limit 0 means 200.
 	Offset int64 `json:"offset,omitempty"`
 	Limit  int   `json:"limit,omitempty"`
@@ -559,6 +561,7 @@ type Rows struct {
 	Total      int64 `json:"total"`
 	TotalKnown bool  `json:"total_known"`
 	// Slices tells from which slices the rows come, in row order: FirstRow is the index of the slice's first row.
+	// Ordered rows have none.
 	Slices []RowSlice `json:"slices,omitempty"`
 	// AsOf is the instant the snapshot is of; Rules the release followed.
 	AsOf     string    `json:"as_of"`

@@ -173,6 +173,7 @@ func (f *File) rowGroup(ctx context.Context, g int, rg parquet.RowGroup, want fu
 	if err != nil {
 		return false, 0, f.damaged(fmt.Sprintf("row group %d", g), err)
 	}
+	f.prefetch(ctx, streams)
 	for left := rg.NumRows(); left > 0; {
 		if err := ctx.Err(); err != nil {
 			return false, rows, err
@@ -194,6 +195,24 @@ func (f *File) rowGroup(ctx context.Context, g int, rg parquet.RowGroup, want fu
 	return true, rows, nil
 }
 
+// groupAhead bounds what is asked for together at the beginning of a row group, in bytes: shares of the
+// beginnings of its column chunks.
+const groupAhead = 1 << 20
+
+// prefetch asks for the beginnings of the chunks of a row group together: one after the other they would
+// take a round trip each. An error shows again where the chunk is read.
+func (f *File) prefetch(ctx context.Context, streams []*leafStream) {
+	p, ok := f.obj.(storage.RangePrefetcher)
+	if !ok || len(streams) == 0 {
+		return
+	}
+	var ranges []storage.Range
+	for _, s := range streams {
+		ranges = append(ranges, storage.Range{Off: s.from, Len: min(s.size, groupAhead/int64(len(streams)))})
+	}
+	p.Prefetch(ctx, ranges)
+}
+
 func (f *File) openStreams(ctx context.Context, g int, rg parquet.RowGroup, want func(string) bool) (streams []*leafStream, err error) {
 	defer f.guard("column chunks", &err)
 	chunks := rg.ColumnChunks()
@@ -207,6 +226,7 @@ func (f *File) openStreams(ctx context.Context, g int, rg parquet.RowGroup, want
 			}
 			chunk := chunks[l.leaf]
 			var pages parquet.Pages
+			var from, size int64
 			// The file was opened with the context of Open; a read uses that of its own call.
 			if fc, ok := chunk.(*parquet.FileColumnChunk); ok {
 				r, err := f.checked(f.chunkReader(ctx, g, l.leaf), g, l.leaf)
@@ -214,10 +234,15 @@ func (f *File) openStreams(ctx context.Context, g int, rg parquet.RowGroup, want
 					return streams, fmt.Errorf("column %q: %w", f.columnPath(l), err)
 				}
 				pages = fc.PagesFrom(r)
+				if c, ok := r.(*checkedPages); ok {
+					from, size = c.at, c.end-c.at
+				} else if c, ok := f.lz4[lz4Key{g, l.leaf}]; ok {
+					from, size = c.offset, c.size
+				}
 			} else {
 				pages = chunk.Pages()
 			}
-			streams = append(streams, &leafStream{n: l, pages: pages, typ: valueType(l)})
+			streams = append(streams, &leafStream{n: l, pages: pages, typ: valueType(l), from: from, size: size})
 		}
 	}
 	return streams, nil

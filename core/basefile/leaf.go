@@ -21,6 +21,8 @@ type leafStream struct {
 	pages parquet.Pages
 	done  bool
 	typ   *schema.Type // of the values, which are never null
+	// from and size are where the chunk lies in the file, as far as it is known.
+	from, size int64
 	// reps and defs are nil for columns that have no such levels. The entries before pos are taken;
 	// entries counts the others.
 	reps, defs []byte

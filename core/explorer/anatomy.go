@@ -32,7 +32,9 @@ func (s *Service) Anatomy(ctx context.Context, req api.AnatomyRequest) (*api.Ana
 	}
 	defer obj.Close()
 	return anatomy.Read(ctx, obj, anatomy.Options{Path: file, Offset: req.Offset, Length: req.Length, Chunk: req.Chunk,
-		ORC: func(ctx context.Context, obj storage.Object) (anatomy.Stripes, error) { return s.stripes(ctx, obj, file) }})
+		ORC: func(ctx context.Context, obj storage.Object) (anatomy.Stripes, error) {
+			return s.stripes(ctx, obj, file)
+		}})
 }
 
 // stripes opens an object as ORC for its layout.

@@ -9,6 +9,7 @@ import (
 	"path"
 	"sort"
 	"strings"
+	"sync"
 
 	"hudiscope/core/api"
 	"hudiscope/core/filegroup"
@@ -186,11 +187,12 @@ func (h *handle) scanFiles(ctx context.Context, paths []string, o logscan.Option
 	if errors.As(err, &sf) {
 		return nil, err
 	}
-	fates := map[[2]int]*logscan.Fate{}
+	// Every block that the scan read has one fate, in file order.
+	fates := make([][]*logscan.Fate, len(paths))
 	if res != nil {
 		for i := range res.Fates {
 			f := &res.Fates[i]
-			fates[[2]int{f.File, f.Block.Index}] = f
+			fates[f.File] = append(fates[f.File], f)
 		}
 		c := res.Counters
 		a.Counters = api.Counters{LogFiles: c.LogFiles, Blocks: c.LogBlocks, Rollbacks: c.Rollbacks, CorruptBlocks: c.CorruptBlocks}
@@ -200,7 +202,7 @@ func (h *handle) scanFiles(ctx context.Context, paths []string, o logscan.Option
 		if err := h.describe(ctx, p, f); err != nil {
 			return nil, err
 		}
-		if err := fileBlocks(ctx, files[i], i, paths, f, fates); err != nil {
+		if err := fileBlocks(ctx, files[i], paths, f, fates[i]); err != nil {
 			return nil, err
 		}
 		for _, b := range f.Blocks {
@@ -228,25 +230,19 @@ func (h *handle) describe(ctx context.Context, p string, out *api.LogFile) error
 	return err
 }
 
-// fileBlocks lists the blocks of one file in file order. The scan has read the headers already,
-// but of a file it could not read to the end, or does not merge, it does not tell all blocks.
-func fileBlocks(ctx context.Context, file logscan.File, n int, paths []string, out *api.LogFile, fates map[[2]int]*logscan.Fate) error {
-	out.Blocks = []api.Block{}
-	for b, err := range file.Reader.Blocks(ctx) {
-		if err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			out.Fault = ToFault(err)
-			return nil
-		}
+// fileBlocks lists the blocks of one file in file order. fates tell of the blocks that the scan has read;
+// a file that it could not read to the end, or does not merge, is read here.
+func fileBlocks(ctx context.Context, file logscan.File, paths []string, out *api.LogFile, fates []*logscan.Fate) error {
+	out.Blocks = make([]api.Block, 0, len(fates))
+	add := func(b *logfile.Block) error {
 		ab := blockAPI(b)
 		if count, err := file.Reader.RecordCount(ctx, b); err == nil {
 			ab.Records = count
 		} else if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if f := fates[[2]int{n, b.Index}]; f != nil {
+		if b.Index < len(fates) {
+			f := fates[b.Index]
 			ab.Fate, ab.FateWhy, ab.FateBy = string(f.Outcome), f.Why, f.By
 			if f.ByBlock >= 0 && f.ByFile >= 0 && f.ByFile < len(paths) {
 				ab.FateFile, ab.FateBlock = paths[f.ByFile], f.ByBlock
@@ -255,6 +251,26 @@ func fileBlocks(ctx context.Context, file logscan.File, n int, paths []string, o
 			ab.Fate, ab.FateWhy = "change data", "Change data capture blocks are read by CDC queries only."
 		}
 		out.Blocks = append(out.Blocks, ab)
+		return nil
+	}
+	start := int64(0)
+	for _, f := range fates {
+		if err := add(f.Block); err != nil {
+			return err
+		}
+		start = f.Block.End
+	}
+	for b, err := range file.Reader.BlocksFrom(ctx, start, len(fates)) {
+		if err == nil {
+			err = add(b)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			out.Fault = ToFault(err)
+			return nil
+		}
 	}
 	return nil
 }
@@ -306,15 +322,81 @@ func (s *Service) Block(ctx context.Context, req api.BlockRequest) (*api.BlockDe
 	}
 	defer obj.Close()
 	r := logfile.Open(obj, file)
-	for b, err := range r.Blocks(ctx) {
+	b, err := h.starts.find(ctx, r, req.Index)
+	if err != nil {
+		return nil, err
+	}
+	if b != nil {
+		return h.blockDetail(ctx, r, b, req)
+	}
+	return nil, &api.Fault{Kind: "not found", File: file, Offset: -1, Message: fmt.Sprintf("%s has no block %d.", path.Base(file), req.Index)}
+}
+
+// blockStarts remembers where the blocks of log files begin: frames lead from one block to the next only,
+// and whoever looks at one block after another would read all frames before each of them.
+type blockStarts struct {
+	mu    sync.Mutex
+	files map[string][]int64 // by path: the starts of the first blocks
+	count int
+}
+
+// maxStarts bounds the starts that are remembered, 8 bytes each.
+const maxStarts = 1 << 20
+
+// find returns the block of an index, nil when the file has no such block.
+func (s *blockStarts) find(ctx context.Context, r *logfile.Reader, index int) (*logfile.Block, error) {
+	if index < 0 {
+		return nil, nil
+	}
+	s.mu.Lock()
+	known := s.files[r.Path()]
+	s.mu.Unlock()
+	if len(known) > 0 {
+		b, err := s.walk(ctx, r, known, index)
+		if err == nil && b != nil || ctx.Err() != nil {
+			return b, err
+		}
+		// The file may be another one by now.
+		s.mu.Lock()
+		s.count -= len(s.files[r.Path()])
+		delete(s.files, r.Path())
+		s.mu.Unlock()
+	}
+	return s.walk(ctx, r, nil, index)
+}
+
+// walk reads frames from the known one that is nearest before the block of an index.
+func (s *blockStarts) walk(ctx context.Context, r *logfile.Reader, known []int64, index int) (found *logfile.Block, err error) {
+	start, from := int64(0), min(index, max(0, len(known)-1))
+	if len(known) > 0 {
+		start = known[from]
+	}
+	var more []int64
+	for b, err := range r.BlocksFrom(ctx, start, from) {
 		if err != nil {
 			return nil, err
 		}
-		if b.Index == req.Index {
-			return h.blockDetail(ctx, r, b, req)
+		if b.Index >= len(known) {
+			more = append(more, b.Start)
+		}
+		if b.Index == index {
+			found = b
+			break
 		}
 	}
-	return nil, &api.Fault{Kind: "not found", File: file, Offset: -1, Message: fmt.Sprintf("%s has no block %d.", path.Base(file), req.Index)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old := s.files[r.Path()]; len(old) == len(known) && len(more) > 0 {
+		if s.count += len(more); s.count > maxStarts || s.files == nil {
+			s.files, s.count, old = map[string][]int64{}, len(more), nil
+			if len(known) > 0 {
+				s.count = 0
+				return found, nil
+			}
+		}
+		s.files[r.Path()] = append(old, more[:min(len(more), maxStarts)]...)
+	}
+	return found, nil
 }
 
 func (h *handle) blockDetail(ctx context.Context, r *logfile.Reader, b *logfile.Block, req api.BlockRequest) (*api.BlockDetail, error) {

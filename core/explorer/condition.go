@@ -29,6 +29,27 @@ func restrict(p *query.Plan, c api.Condition) error {
 	return nil
 }
 
+// orderBy orders the rows of a plan.
+func orderBy(p *query.Plan, keys []api.SortKey) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	if len(keys) > maxSortKeys {
+		return invalid("Rows are ordered by at most %d columns.", maxSortKeys)
+	}
+	list := make([]query.SortKey, len(keys))
+	for i, k := range keys {
+		list[i] = query.SortKey{Column: k.Column, Desc: k.Desc, Nulls: k.Nulls}
+	}
+	if err := p.OrderBy(list); err != nil {
+		return badCondition(err, "order")
+	}
+	return nil
+}
+
+// maxSortKeys bounds the columns that rows are ordered by.
+const maxSortKeys = 32
+
 // badCondition is the fault of a condition, or of the columns, that can't be understood.
 func badCondition(err error, part string) error {
 	var pe *predicate.Error

@@ -67,24 +67,39 @@ func exportColumns(plan *query.Plan) []export.Column {
 // rows reads the rows of the export, from offset on and at most limit (0 = all).
 func (x *exportSource) rows(ctx context.Context, offset, limit int64) iter.Seq2[query.Row, error] {
 	return func(yield func(query.Row, error) bool) {
+		rows := x.all(ctx)
+		if x.plan.Ordered() {
+			sorted, err := x.plan.Sort(ctx, rows, x.notes.opts.sort(x.notes.reported))
+			if err != nil {
+				yield(query.Row{}, err)
+				return
+			}
+			defer sorted.Close()
+			rows = sorted.Rows(ctx, 0)
+		}
 		var seen int64
+		for row, err := range rows {
+			if err != nil {
+				yield(query.Row{}, err)
+				return
+			}
+			if seen++; seen <= offset {
+				continue
+			}
+			if !yield(row, nil) || limit > 0 && seen == offset+limit {
+				return
+			}
+		}
+	}
+}
+
+// all reads the rows as they come.
+func (x *exportSource) all(ctx context.Context) iter.Seq2[query.Row, error] {
+	return func(yield func(query.Row, error) bool) {
 		for i := range x.plan.Parts {
 			var stats groupreader.Stats
 			for row, err := range x.plan.Parts[i].Rows(ctx, x.notes.opts.read(), &stats) {
-				if err != nil {
-					yield(query.Row{}, err)
-					return
-				}
-				if seen++; seen <= offset {
-					continue
-				}
-				if limit > 0 && seen > offset+limit {
-					return
-				}
-				if !yield(row, nil) {
-					return
-				}
-				if limit > 0 && seen == offset+limit {
+				if !yield(row, err) || err != nil {
 					return
 				}
 			}
@@ -133,6 +148,9 @@ func (s *Service) ExportTo(ctx context.Context, req api.ExportRequest, begin fun
 		return nil, exportFault(err)
 	}
 	done := &api.ExportChunk{Done: true}
+	x.notes.report = func(rows int64) {
+		h.progress(ctx, api.Progress{Phase: "Ordering rows", Done: rows, Unit: "rows"})
+	}
 	for row, err := range x.rows(ctx, req.Offset, int64(req.Limit)) {
 		if err == nil {
 			err = w.Write(row.Batch, row.Index)
@@ -282,6 +300,9 @@ func (s *Service) beginExport(ctx context.Context, h *handle, req *api.ExportReq
 
 // fill writes until there is a part, or the file is whole.
 func (e *exporter) fill(ctx context.Context, h *handle) error {
+	e.source.notes.report = func(rows int64) {
+		h.progress(ctx, api.Progress{Phase: "Ordering rows", Done: rows, Unit: "rows"})
+	}
 	for n := 0; e.buf.Len() < exportPart && !e.done; n++ {
 		row, err, ok := e.next()
 		if err != nil {
@@ -353,6 +374,9 @@ func (s *Service) exportPlan(ctx context.Context, h *handle, req *api.RowsReques
 		h.progress(ctx, api.Progress{Phase: "Listing partitions", Done: int64(dirs), Unit: "directories"})
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := orderBy(p.Plan, req.Order); err != nil {
 		return nil, err
 	}
 	return p.Plan, nil

@@ -34,6 +34,7 @@ type handle struct {
 	relations []api.Relation
 
 	metadata metadata
+	starts   blockStarts
 
 	// life ends when the handle is closed; requests for what may be looked at next end with it.
 	life     context.Context

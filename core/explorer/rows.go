@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -53,6 +54,9 @@ func (s *Service) Rows(ctx context.Context, req api.RowsRequest) (*api.Rows, err
 		if err != nil {
 			return nil, err
 		}
+		if err := orderBy(p.Plan, req.Order); err != nil {
+			return nil, err
+		}
 		for _, f := range p.findings {
 			p.Remarks = append(p.Remarks, f.Title+". "+f.Detail)
 		}
@@ -70,7 +74,7 @@ func cursorKey(req api.RowsRequest) string {
 	for _, k := range keys {
 		fmt.Fprintf(&b, "%q=%q ", k, req.Options[k])
 	}
-	fmt.Fprintf(&b, "%q %q %q %q %v", req.Partitions, req.FileID, strings.TrimSpace(req.Where), req.Columns, req.Text)
+	fmt.Fprintf(&b, "%q %q %q %q %v %v", req.Partitions, req.FileID, strings.TrimSpace(req.Where), req.Columns, req.Text, req.Order)
 	return b.String()
 }
 
@@ -113,6 +117,10 @@ type cursor struct {
 	pos    int64
 	done   bool
 	slices []api.RowSlice
+	// sorted are the rows of a query with an order; they are kept while the query is.
+	sorted *query.Sorted
+	// report tells the request that is waiting how far sorting is.
+	report func(rows int64)
 	// notes is what a user must know about the rows read so far.
 	notes []api.Finding
 	// failed are the kinds of failures of releases among them.
@@ -144,7 +152,10 @@ func (c *cursor) reset() {
 	if c.stopIt != nil {
 		c.stopIt()
 	}
-	c.plan, c.cancel, c.next, c.stopIt, c.pos, c.done = nil, nil, nil, nil, 0, false
+	if c.sorted != nil {
+		c.sorted.Close()
+	}
+	c.plan, c.sorted, c.cancel, c.next, c.stopIt, c.pos, c.done = nil, nil, nil, nil, nil, 0, false
 	c.slices, c.notes, c.chunks, c.recent, c.bytes = nil, nil, nil, nil, 0
 	c.failed = map[release.FailureID]bool{}
 }
@@ -158,13 +169,26 @@ func (c *cursor) page(ctx context.Context, h *handle, prepare preparer, offset i
 			return nil, err
 		}
 	}
-	if !c.have(offset, limit) && offset < c.pos {
+	switch {
+	case c.sorted != nil:
+		// Ordered rows can be read from anywhere.
+		if near := c.pos - maxRows; !c.have(offset, limit) && (offset < near || offset > c.pos || !c.haveTo(offset, c.pos)) {
+			c.seek(h, offset/chunkRows*chunkRows)
+		}
+	case !c.have(offset, limit) && offset < c.pos:
 		// Rows before the position were dropped: read again from the beginning.
 		c.restart(h)
 	}
 	// A cancelled request ends the query: what it was reading can't be taken up again.
 	stop := context.AfterFunc(ctx, c.cancel)
-	err := c.advance(ctx, h, offset+int64(limit))
+	c.report = func(rows int64) {
+		h.progress(ctx, api.Progress{Phase: "Ordering rows", Done: rows, Unit: "rows"})
+	}
+	var err error
+	if c.sorted == nil || !c.have(offset, limit) {
+		err = c.advance(ctx, h, offset+int64(limit))
+	}
+	c.report = nil
 	if !stop() || err != nil {
 		c.reset()
 		if ctx.Err() != nil {
@@ -174,13 +198,17 @@ func (c *cursor) page(ctx context.Context, h *handle, prepare preparer, offset i
 			return nil, err
 		}
 	}
-	for i := offset; i < offset+int64(limit) && i < c.pos; i++ {
+	total := c.pos
+	if c.sorted != nil {
+		total = c.sorted.Len
+	}
+	for i := offset; i < offset+int64(limit) && i < total; i++ {
 		chunk := c.chunks[i/chunkRows]
 		c.use(i / chunkRows)
 		out.Rows = append(out.Rows, chunk[i%chunkRows])
 	}
 	out.Columns = shownColumns(c.plan)
-	out.Total, out.TotalKnown, out.Slices = c.pos, c.done, append([]api.RowSlice(nil), c.slices...)
+	out.Total, out.TotalKnown, out.Slices = total, c.done || c.sorted != nil, append([]api.RowSlice(nil), c.slices...)
 	out.AsOf = c.plan.AsOf
 	out.Findings = append(append([]api.Finding(nil), c.notes...), findingsOf(c.plan, &h.table.Rules)...)
 	return out, nil
@@ -202,35 +230,89 @@ func (c *cursor) start(ctx context.Context, h *handle, prepare preparer) error {
 
 // restart begins the stream of rows anew.
 func (c *cursor) restart(h *handle) {
-	plan := c.plan
+	plan, sorted, notes, failed := c.plan, c.sorted, c.notes, c.failed
+	c.sorted = nil
 	c.reset()
-	c.plan = plan
+	c.plan, c.sorted = plan, sorted
+	if sorted != nil {
+		// Nothing is read again that could be noted.
+		c.notes, c.failed = notes, failed
+	}
 	c.chunks = map[int64][][]json.RawMessage{}
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel = cancel
 	c.next, c.stopIt = iter.Pull2(c.stream(ctx, h))
 }
 
+// seek begins the stream of ordered rows at the first row of a chunk; the rows that are kept stay.
+func (c *cursor) seek(h *handle, to int64) {
+	chunks, recent, bytes := c.chunks, c.recent, c.bytes
+	c.restart(h)
+	c.chunks, c.recent, c.bytes, c.pos = chunks, recent, bytes, to
+}
+
 // stream reads the plan's slices and renders their rows.
 func (c *cursor) stream(ctx context.Context, h *handle) iter.Seq2[rendered, error] {
 	plan, shown := c.plan, c.plan.Shown()
 	return func(yield func(rendered, error) bool) {
-		for i := range plan.Parts {
-			sl := &plan.Parts[i].Slice
-			first := sl
-			var stats groupreader.Stats
-			for row, err := range plan.Parts[i].Rows(ctx, c.opts.read(), &stats) {
+		if plan.Ordered() {
+			if c.sorted == nil {
+				sorted, err := plan.Sort(ctx, c.rows(ctx, h, new(*groupreader.Slice)), c.opts.sort(c.reported))
 				if err != nil {
 					yield(rendered{}, err)
 					return
 				}
-				if !yield(rendered{cellsOf(row, c.text, shown), first}, nil) {
+				c.sorted = sorted
+			}
+			for row, err := range c.sorted.Rows(ctx, c.pos) {
+				if err != nil {
+					yield(rendered{}, err)
 					return
 				}
-				first = nil
+				if !yield(rendered{cells: cellsOf(row, c.text, shown)}, nil) {
+					return
+				}
 			}
-			c.note(sl, &stats, &h.table.Rules)
+			return
 		}
+		var from *groupreader.Slice
+		var last *groupreader.Slice
+		for row, err := range c.rows(ctx, h, &from) {
+			if err != nil {
+				yield(rendered{}, err)
+				return
+			}
+			r := rendered{cells: cellsOf(row, c.text, shown)}
+			if from != last {
+				r.first, last = from, from
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// rows reads the plan's slices; from is the one that the row is of.
+func (c *cursor) rows(ctx context.Context, h *handle, from **groupreader.Slice) iter.Seq2[query.Row, error] {
+	return func(yield func(query.Row, error) bool) {
+		for i := range c.plan.Parts {
+			*from = &c.plan.Parts[i].Slice
+			var stats groupreader.Stats
+			for row, err := range c.plan.Parts[i].Rows(ctx, c.opts.read(), &stats) {
+				if !yield(row, err) || err != nil {
+					return
+				}
+			}
+			c.note(*from, &stats, &h.table.Rules)
+		}
+	}
+}
+
+// reported tells how many rows were read to be sorted.
+func (c *cursor) reported(rows int64) {
+	if c.report != nil {
+		c.report(rows)
 	}
 }
 
@@ -279,6 +361,9 @@ func (c *cursor) advance(ctx context.Context, h *handle, to int64) error {
 			c.slices = append(c.slices, api.RowSlice{Partition: r.first.Partition, FileID: r.first.FileID, BaseInstant: r.first.BaseInstant, FirstRow: c.pos})
 		}
 		n := c.pos / chunkRows
+		if c.pos%chunkRows == 0 {
+			c.drop(n) // kept before a seek
+		}
 		if _, ok := c.chunks[n]; !ok {
 			c.evict(to)
 			c.recent = append(c.recent, n)
@@ -306,13 +391,24 @@ func (c *cursor) evict(to int64) {
 		if n*chunkRows >= to-maxRows-chunkRows && n*chunkRows < to {
 			return
 		}
-		for _, row := range c.chunks[n] {
-			for _, cell := range row {
-				c.bytes -= int64(len(cell)) + 24
-			}
+		c.drop(n)
+	}
+}
+
+// drop forgets a chunk, if it is kept.
+func (c *cursor) drop(n int64) {
+	rows, ok := c.chunks[n]
+	if !ok {
+		return
+	}
+	for _, row := range rows {
+		for _, cell := range row {
+			c.bytes -= int64(len(cell)) + 24
 		}
-		delete(c.chunks, n)
-		c.recent = c.recent[1:]
+	}
+	delete(c.chunks, n)
+	if i := slices.Index(c.recent, n); i >= 0 {
+		c.recent = slices.Delete(c.recent, i, i+1)
 	}
 }
 
@@ -328,10 +424,18 @@ func (c *cursor) use(n int64) {
 	}
 }
 
-// have reports whether all rows of a page that have been read are kept.
+// have reports whether all rows of a page are kept; where rows come in one direction only, those that have been read.
 func (c *cursor) have(offset int64, limit int) bool {
-	for n := offset / chunkRows; n*chunkRows < min(offset+int64(limit), c.pos); n++ {
-		if _, ok := c.chunks[n]; !ok {
+	if c.sorted != nil {
+		return c.haveTo(offset, min(offset+int64(limit), c.sorted.Len))
+	}
+	return c.haveTo(offset, min(offset+int64(limit), c.pos))
+}
+
+// haveTo reports whether the rows from one to before another are kept.
+func (c *cursor) haveTo(from, to int64) bool {
+	for n := from / chunkRows; n*chunkRows < to; n++ {
+		if rows, ok := c.chunks[n]; !ok || n*chunkRows+int64(len(rows)) < min(to, (n+1)*chunkRows) {
 			return false
 		}
 	}

@@ -159,6 +159,9 @@ type queued struct {
 }
 
 func (t *tracer) step(s logscan.Step) {
+	if t.truncated {
+		return // a long queue takes long to keep
+	}
 	ref := api.BlockRef{File: s.File, Block: s.Block.Index}
 	out := api.ScanStep{Kind: string(s.Kind), Block: ref, Why: s.Why}
 	if s.Instant != "" {

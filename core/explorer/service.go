@@ -62,6 +62,11 @@ func (o Options) read() table.ReadOptions {
 	return table.ReadOptions{LogBytes: o.LogBytes, MergeBytes: o.MergeBytes, Spill: o.Spill}
 }
 
+// sort are the budgets of ordering rows, which takes half as much as merging, beside it.
+func (o Options) sort(progress func(rows int64)) query.SortOptions {
+	return query.SortOptions{Bytes: o.MergeBytes / 2, Spill: o.Spill, Progress: progress}
+}
+
 func (o Options) withDefaults() Options {
 	if o.Tables <= 0 {
 		o.Tables = 4
@@ -161,6 +166,8 @@ func (s *Service) Do(ctx context.Context, op api.Op, args []byte, progress func(
 		return call(ctx, args, s.Group)
 	case api.OpExport:
 		return call(ctx, args, s.Export)
+	case api.OpColumnStats:
+		return call(ctx, args, s.ColumnStats)
 	case api.OpHandoff:
 		return call(ctx, args, s.Handoff)
 	case api.OpNetwork:
@@ -243,6 +250,10 @@ func ToFault(err error) *api.Fault {
 	}
 	if errors.Is(err, groupreader.ErrLogBytes) {
 		return &api.Fault{Kind: "limit", Message: sentence(err.Error()), Offset: -1, Try: "Read one file group at a time, or the read-optimized rows."}
+	}
+	var tm *query.TooManyRows
+	if errors.As(err, &tm) {
+		return &api.Fault{Kind: "limit", Message: sentence(tm.Error()), Offset: -1, Part: "order", Try: "Order fewer rows or columns: add a condition, choose columns, or read one partition."}
 	}
 	var sp *spill.Fault
 	if errors.As(err, &sp) {

@@ -52,7 +52,7 @@ type Options struct {
 	// asked when the storage does not list names that begin with a dot.
 	Metadata func(ctx context.Context, partitions []string) (*Listing, error)
 	// MetadataFrom is the number of directories above which Load lists the whole table by Many and
-	// not the storage; 0 means never. Many gives nil when there is no metadata table for that.
+	// not the storage, as where the storage can't be listed; 0 means never. Many gives nil when there is no metadata table for that.
 	MetadataFrom int
 	Many         func(ctx context.Context) (*Listing, error)
 	// Bootstrap returns the source file of a skeleton base file of a bootstrapped table,
@@ -218,14 +218,20 @@ func discover(ctx context.Context, src storage.Source, cfg *config.Config, opt O
 	few := opt.List
 	few.Limit = opt.MetadataFrom
 	l, err := Discover(ctx, src, cfg, few)
-	if !errors.Is(err, ErrManyDirectories) {
+	var f *storage.Fault
+	cannot := errors.As(err, &f) && f.Kind == storage.NoListing
+	if !cannot && !errors.Is(err, ErrManyDirectories) {
 		return l, err
 	}
-	if l, err = opt.Many(ctx); ctx.Err() != nil {
+	m, merr := opt.Many(ctx)
+	switch {
+	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	} else if err == nil && l != nil {
-		l.ByMetadata = true
-		return l, nil
+	case merr == nil && m != nil:
+		m.ByMetadata = true
+		return m, nil
+	case cannot:
+		return nil, err
 	}
 	// What is wrong with the metadata table is a matter of its own: the storage knows its files.
 	return Discover(ctx, src, cfg, opt.List)

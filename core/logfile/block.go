@@ -153,6 +153,11 @@ type Block struct {
 	Damage *corrupt.Error
 
 	headerAt, lengthAt, footerAt, reverseAt int64 // 0 when not reached
+
+	// counted is set when what was read for the frame held the beginning of the content, too; records
+	// is then what RecordCount answers.
+	counted bool
+	records int64
 }
 
 // Instant returns the instant that wrote the block, "" when the header has none (archived

@@ -78,6 +78,26 @@ func DataRecords(content []byte, base int64) iter.Seq2[Record, error] {
 	}
 }
 
+// countBytes is how much of a content is read to count its records.
+const countBytes = 512
+
+// count is RecordCount for a block the beginning of whose content is p. ok is false when more is needed,
+// or what is there is wrong.
+func (b *Block) count(p []byte) (n int64, ok bool) {
+	var err error
+	if b.Type != DeleteBlock {
+		_, n, err = dataHead(p, b.ContentOffset, b.ContentSize)
+		return n, err == nil
+	}
+	n, whole, err := deleteCount(p, b.ContentOffset, b.ContentSize)
+	if err == nil && !whole && int64(len(p)) == b.ContentSize {
+		var list []Delete
+		_, list, err = DecodeDeletes(p, b.ContentOffset)
+		return int64(len(list)), err == nil
+	}
+	return n, err == nil && whole
+}
+
 // RecordCount returns the number of records of an Avro, CDC or delete block, reading only
 // the first bytes of its content, and 0 for blocks that hold none. For Parquet and HFile
 // blocks it is -1: their own readers know. It is what the block claims; only reading the
@@ -93,7 +113,10 @@ func (r *Reader) RecordCount(ctx context.Context, b *Block) (int64, error) {
 	default:
 		return -1, nil
 	}
-	p := make([]byte, min(b.ContentSize, 512))
+	if b.counted {
+		return b.records, nil
+	}
+	p := make([]byte, min(b.ContentSize, countBytes))
 	if err := storage.ReadFull(ctx, r.obj, p, b.ContentOffset); err != nil {
 		return -1, fmt.Errorf("%s: content of the block at byte %d: %w", r.path, b.Start, err)
 	}

@@ -49,13 +49,19 @@ func (r *Reader) LimitContent(n int64) *Reader { r.limit = n; return r }
 // magic. Corrupt and damaged blocks are blocks, not errors. Up to 5 bytes behind the last
 // block are too few for a magic and are passed over, as Hudi does; see [Reader.Tail].
 func (r *Reader) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
+	return r.BlocksFrom(ctx, 0, 0)
+}
+
+// BlocksFrom is Blocks from the block on that begins at start, and has the index given. A start where no
+// magic stands ends the iteration with an error.
+func (r *Reader) BlocksFrom(ctx context.Context, start int64, index int) iter.Seq2[*Block, error] {
 	return func(yield func(*Block, error) bool) {
 		f, err := r.frames(ctx)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		for pos, i := int64(0), 0; pos+6 <= f.size; i++ {
+		for pos, i := start, index; pos+6 <= f.size; i++ {
 			b, err := f.next(pos)
 			if err != nil {
 				yield(nil, err)
@@ -176,6 +182,8 @@ type frames struct {
 		used int // clock of the last use
 	}
 	clock int
+	// schema is that of the block before: blocks with the same share its text.
+	schema string
 }
 
 func (r *Reader) frames(ctx context.Context) (*frames, error) {
@@ -222,6 +230,16 @@ func (f *frames) at(off int64, n int) ([]byte, error) {
 		return nil, fmt.Errorf("%s at byte %d: %w", f.r.path, off, err)
 	}
 	return w.p[:n], nil
+}
+
+// held returns n bytes at off when a window holds them, nil otherwise.
+func (f *frames) held(off, n int64) []byte {
+	for i := range f.win {
+		if w := &f.win[i]; off >= w.off && off+n <= w.off+int64(len(w.p)) {
+			return w.p[off-w.off:][:n]
+		}
+	}
+	return nil
 }
 
 func (f *frames) int64(off int64) (int64, error) {
@@ -426,7 +444,16 @@ func (f *frames) inside(b *Block) error {
 			if p, err = f.at(pos, int(n)); err != nil {
 				return nil, false, err
 			}
-			out = append(out, Entry{Key: key, Value: string(p), Offset: at})
+			e := Entry{Key: key, Offset: at}
+			if key == Schema {
+				if string(p) != f.schema {
+					f.schema = string(p)
+				}
+				e.Value = f.schema
+			} else {
+				e.Value = string(p)
+			}
+			out = append(out, e)
 			pos += n
 		}
 		return out, true, nil
@@ -451,6 +478,12 @@ func (f *frames) inside(b *Block) error {
 		return nil
 	}
 	b.ContentSize = length
+	switch b.Type {
+	case AvroDataBlock, CDCDataBlock:
+		b.records, b.counted = b.count(f.held(pos, min(8, length)))
+	case DeleteBlock:
+		b.records, b.counted = b.count(f.held(pos, min(countBytes, length)))
+	}
 	pos += length
 	b.footerAt = pos
 	if b.Footer, ok, err = entries("footer", b.End-8); !ok {

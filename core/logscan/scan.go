@@ -156,7 +156,7 @@ func Sort(files []File) []int {
 // On an error (storage, cancelled, a file that is no log file) the result holds what was
 // decided until then, and must not be used for rows.
 func Scan(ctx context.Context, files []File, o Options) (*Result, error) {
-	s := scan{files: files, o: o, res: &Result{Files: Sort(files)}, live: map[string]*group{}}
+	s := scan{files: files, o: o, res: &Result{Files: Sort(files)}, live: map[string]*group{}, uncommitted: map[string][]int{}}
 	err := s.read(ctx)
 	if s.twoPass() {
 		s.finishTwoPass()
@@ -179,6 +179,8 @@ type scan struct {
 	// now: after a rollback it starts afresh. Rolled back groups stay, with no blocks.
 	groups []*group
 	live   map[string]*group
+	// uncommitted are the blocks of instants that are not completed, by instant, for rollbacks of them.
+	uncommitted map[string][]int
 	// corrupt are the corrupt blocks in the queue (one pass).
 	corrupt []int
 	queued  int    // blocks in the queue, dropped ones not counted
@@ -300,10 +302,10 @@ func (s *scan) block(ref Ref) (stop bool) {
 	if s.o.Committed != nil && (s.o.CheckCommitted || s.o.Mode != Scan1x) {
 		switch s.o.Committed(instant) {
 		case Pending:
-			s.fate(ref, NotCommitted, fmt.Sprintf("Its instant %s is on the timeline but not completed.", instant), instant)
+			s.notCommitted(ref, instant, "Its instant %s is on the timeline but not completed.")
 			return false
 		case UnknownInstant:
-			s.fate(ref, NotCommitted, fmt.Sprintf("Its instant %s is not on the timeline: it was never completed, or was rolled back.", instant), instant)
+			s.notCommitted(ref, instant, "Its instant %s is not on the timeline: it was never completed, or was rolled back.")
 			return false
 		}
 	}
@@ -321,6 +323,10 @@ func (s *scan) block(ref Ref) (stop bool) {
 	g.blocks = append(g.blocks, i)
 	s.push(i)
 	return false
+}
+
+func (s *scan) notCommitted(ref Ref, instant, why string) {
+	s.uncommitted[instant] = append(s.uncommitted[instant], s.fate(ref, NotCommitted, fmt.Sprintf(why, instant), instant))
 }
 
 func (s *scan) push(i int) {
@@ -389,14 +395,14 @@ func (s *scan) rollback(ref Ref) {
 	s.queued -= len(removed)
 	// A rolled back instant is usually gone from the timeline, so that its blocks never joined the
 	// queue. The command is still what became of them, and it changes no counter.
-	var before int
-	for i := range s.res.Fates {
-		f := &s.res.Fates[i]
-		if f.Outcome == NotCommitted && f.Block.Instant() == target {
-			before++
+	before := len(s.uncommitted[target])
+	if before > 0 {
+		for _, i := range s.uncommitted[target] {
+			f := &s.res.Fates[i]
 			f.Outcome, f.By, f.ByFile, f.ByBlock = RolledBack, instant, ref.File, ref.Block.Index
 			f.Why = fmt.Sprintf("Rolled back by the command block %d of %s, instant %s. A read leaves it out before it gets there, because %s is not completed on the timeline.", ref.Block.Index, s.files[ref.File].Name, instant, target)
 		}
+		delete(s.uncommitted, target)
 	}
 	why := fmt.Sprintf("Rolls back instant %s: %d blocks before it are dropped.", target, len(removed))
 	if len(removed) == 1 {

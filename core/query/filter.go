@@ -135,7 +135,7 @@ func (p *Plan) choose() {
 	p.hidden = nil
 	if p.where != nil && p.want != nil {
 		for _, c := range p.where.Columns() {
-			if !p.want(c) {
+			if !p.want(c) && !p.sorts(c) {
 				p.hidden = append(p.hidden, c)
 			}
 		}
@@ -145,8 +145,8 @@ func (p *Plan) choose() {
 	}
 	p.table.Where = p.where
 	p.table.Want = p.want
-	if len(p.hidden) > 0 {
-		p.table.Want = func(f string) bool { return p.want(f) || slices.Contains(p.hidden, f) }
+	if p.want != nil && len(p.hidden)+len(p.sort) > 0 {
+		p.table.Want = func(f string) bool { return p.want(f) || p.sorts(f) || slices.Contains(p.hidden, f) }
 	}
 }
 
@@ -253,7 +253,7 @@ func (p *Plan) projected(rows iter.Seq2[Row, error]) iter.Seq2[Row, error] {
 				b := *row.Batch
 				b.Columns = append([]*column.Vector(nil), row.Batch.Columns...)
 				for i := range b.Columns {
-					if !p.Wanted(b.Type.Fields[i].Name) {
+					if f := b.Type.Fields[i].Name; !p.Wanted(f) && !p.sorts(f) {
 						b.Columns[i] = nil
 					}
 				}

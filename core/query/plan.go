@@ -70,6 +70,8 @@ type Plan struct {
 	// where is what rows must meet, nil for nothing; hidden are the columns that only it reads.
 	where  *predicate.Bound
 	hidden []string
+	// sort are the columns that rows are ordered by; they are read, shown or not.
+	sort []sortColumn
 	// table is the plan of the slices, nil where there are none.
 	table *table.Plan
 }

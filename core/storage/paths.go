@@ -19,6 +19,12 @@ type Prefetcher interface {
 	Prefetch(ctx context.Context, path string, ranges []Range) error
 }
 
+// RangePrefetcher is implemented by objects of a Prefetcher: Prefetch is that of the source, for the file
+// that is open.
+type RangePrefetcher interface {
+	Prefetch(ctx context.Context, ranges []Range) error
+}
+
 // Hinter is implemented by sources that want to know the sizes of files before they read them. Hint
 // tells those of a directory's files, from elsewhere than a listing of the storage. What turns out
 // otherwise is a Fault of kind Changed, once.

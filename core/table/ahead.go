@@ -76,7 +76,11 @@ func (t *Table) ReadNextSlice(ctx context.Context, v *filegroup.View) {
 	}
 	for _, p := range v.Partitions {
 		for _, s := range v.LatestMergedSlicesBeforeOrOn(p.Path, v.Latest) {
-			t.Ahead.Read(ctx, sliceAhead(v, sliceOf(s))...)
+			slice := sliceOf(s)
+			list := sliceAhead(v, slice)
+			// Of a large log file there is no end to look at.
+			list = slices.DeleteFunc(list, func(f ahead.File) bool { return f.Size > ahead.Whole && f.Path != slice.Base })
+			t.Ahead.Read(ctx, list[:min(len(list), aheadFiles)]...)
 			return
 		}
 	}
@@ -133,6 +137,7 @@ func (t *Table) readSlices(ctx context.Context, v *filegroup.View, list []groupr
 		return
 	}
 	files, bytes := 0, int64(0)
+	var all []ahead.File
 	for n, s := range list {
 		var ask []ahead.File
 		for _, f := range sliceAhead(v, s) {
@@ -147,10 +152,11 @@ func (t *Table) readSlices(ctx context.Context, v *filegroup.View, list []groupr
 		}
 		if files > aheadFiles || bytes > aheadBytes {
 			seen.remove(ask)
-			return
+			break
 		}
-		t.Ahead.Read(ctx, ask...)
+		all = append(all, ask...)
 	}
+	t.Ahead.Read(ctx, all...)
 }
 
 // askedFiles are files that were asked for ahead.

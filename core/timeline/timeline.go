@@ -17,6 +17,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"time"
 
 	"hudiscope/core/commitmeta"
@@ -50,9 +51,10 @@ type Timeline struct {
 
 	src  storage.Source
 	meta string // the .hoodie folder
-	// times are the requested times in Instants; first is the one FirstNonSavepoint gives.
-	times map[string]bool
+	// first is what FirstNonSavepoint gives.
 	first string
+	// kept are the timelines chosen from this one.
+	kept *selections
 	// writes is FirstNonSavepoint of the whole timeline's write timeline.
 	writes string
 	// whole is the timeline that this one was chosen from; nil for the whole one.
@@ -159,10 +161,7 @@ func reduce(files []File) []Instant {
 
 // index fills the look-up tables.
 func (t *Timeline) index() {
-	t.times = make(map[string]bool, len(t.Instants))
-	for i := range t.Instants {
-		t.times[t.Instants[i].Requested] = true
-	}
+	t.kept = &selections{}
 	t.first = t.firstNonSavepoint()
 	if t.whole == nil {
 		t.writes = ""
@@ -218,10 +217,19 @@ func (t *Timeline) inspect() {
 // Filter returns the instants for which keep is true.
 func (t *Timeline) Filter(keep func(*Instant) bool) *Timeline {
 	out := *t
-	out.Instants = nil
+	n := 0
 	for i := range t.Instants {
 		if keep(&t.Instants[i]) {
-			out.Instants = append(out.Instants, t.Instants[i])
+			n++
+		}
+	}
+	// Most timelines are chosen from whole: those share their instants.
+	if n < len(t.Instants) {
+		out.Instants = make([]Instant, 0, n)
+		for i := range t.Instants {
+			if keep(&t.Instants[i]) {
+				out.Instants = append(out.Instants, t.Instants[i])
+			}
 		}
 	}
 	if out.whole == nil {
@@ -229,6 +237,31 @@ func (t *Timeline) Filter(keep func(*Instant) bool) *Timeline {
 	}
 	out.index()
 	return &out
+}
+
+// selections are the timelines that were chosen from one before, by what they are called: whoever reads
+// many file slices asks for the same ones for each of them.
+type selections struct {
+	mu sync.Mutex
+	by map[string]*Timeline
+}
+
+// choose is Filter, done once for a name.
+func (t *Timeline) choose(name string, keep func(*Instant) bool) *Timeline {
+	if t.kept == nil {
+		return t.Filter(keep)
+	}
+	t.kept.mu.Lock()
+	defer t.kept.mu.Unlock()
+	out := t.kept.by[name]
+	if out == nil {
+		if t.kept.by == nil {
+			t.kept.by = map[string]*Timeline{}
+		}
+		out = t.Filter(keep)
+		t.kept.by[name] = out
+	}
+	return out
 }
 
 // Whole is the timeline that this one was chosen from, or itself.
@@ -255,32 +288,32 @@ func (t *Timeline) Actions(list ...Action) *Timeline { return t.Filter(actions(l
 
 // Commits returns commits, deltacommits, replacecommits and clusterings in any state: Hudi's commits timeline.
 func (t *Timeline) Commits() *Timeline {
-	return t.Actions(Commit, DeltaCommit, ReplaceCommit, Clustering)
+	return t.choose("commits", actions(Commit, DeltaCommit, ReplaceCommit, Clustering))
 }
 
 // CommitsAndCompaction adds compactions to Commits.
 func (t *Timeline) CommitsAndCompaction() *Timeline {
-	return t.Actions(Commit, DeltaCommit, ReplaceCommit, Clustering, Compaction)
+	return t.choose("commits and compaction", actions(Commit, DeltaCommit, ReplaceCommit, Clustering, Compaction))
 }
 
 // Write adds log compactions to CommitsAndCompaction: Hudi's write timeline.
-func (t *Timeline) Write() *Timeline { return t.Filter(isWrite) }
+func (t *Timeline) Write() *Timeline { return t.choose("write", isWrite) }
 
 var isWrite = actions(Commit, DeltaCommit, ReplaceCommit, Clustering, Compaction, LogCompaction)
 
 // Completed returns the completed instants.
 func (t *Timeline) Completed() *Timeline {
-	return t.Filter(func(i *Instant) bool { return i.State == Completed })
+	return t.choose("completed", func(i *Instant) bool { return i.State == Completed })
 }
 
 // Pending returns the instants that are not completed.
 func (t *Timeline) Pending() *Timeline {
-	return t.Filter(func(i *Instant) bool { return i.State != Completed })
+	return t.choose("pending", func(i *Instant) bool { return i.State != Completed })
 }
 
 // CompletedAndCompaction returns completed instants, and compactions in any state.
 func (t *Timeline) CompletedAndCompaction() *Timeline {
-	return t.Filter(func(i *Instant) bool { return i.State == Completed || i.Action == Compaction })
+	return t.choose("completed and compaction", func(i *Instant) bool { return i.State == Completed || i.Action == Compaction })
 }
 
 // Readers is the timeline a snapshot reader builds its file slices with: commits and
@@ -289,17 +322,17 @@ func (t *Timeline) Readers() *Timeline { return t.CommitsAndCompaction().Complet
 
 // CompletedReplace returns the completed replacecommits.
 func (t *Timeline) CompletedReplace() *Timeline {
-	return t.Filter(func(i *Instant) bool { return i.State == Completed && i.Action == ReplaceCommit })
+	return t.choose("completed replace", func(i *Instant) bool { return i.State == Completed && i.Action == ReplaceCommit })
 }
 
 // PendingCompaction returns the compactions that are not completed.
 func (t *Timeline) PendingCompaction() *Timeline {
-	return t.Filter(func(i *Instant) bool { return i.State != Completed && i.Action == Compaction })
+	return t.choose("pending compaction", func(i *Instant) bool { return i.State != Completed && i.Action == Compaction })
 }
 
 // PendingLogCompaction returns the log compactions that are not completed.
 func (t *Timeline) PendingLogCompaction() *Timeline {
-	return t.Filter(func(i *Instant) bool { return i.State != Completed && i.Action == LogCompaction })
+	return t.choose("pending log compaction", func(i *Instant) bool { return i.State != Completed && i.Action == LogCompaction })
 }
 
 // Clusterings is a pending clustering with its plan.
@@ -391,11 +424,11 @@ func (t *Timeline) BeforeTimelineStarts(time string) bool {
 // Contains reports whether an instant of that requested time is in the timeline. A
 // 17-digit time that ends in 999 also matches the 14-digit time it may stand for.
 func (t *Timeline) Contains(time string) bool {
-	if t.times[time] {
+	if len(t.Find(time)) > 0 {
 		return true
 	}
 	if short, ok := strings.CutSuffix(time, "999"); ok && len(time) == 17 {
-		return t.times[short]
+		return len(t.Find(short)) > 0
 	}
 	return false
 }
@@ -438,7 +471,7 @@ func (t *Timeline) WithArchived(a *Archived) *Timeline {
 	for k, v := range t.completion {
 		out.completion[k] = v
 	}
-	out.archived = true
+	out.archived, out.kept = true, &selections{}
 	if t.whole != nil {
 		out.whole = t.whole.WithArchived(a)
 	}

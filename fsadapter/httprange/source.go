@@ -35,7 +35,9 @@ type Source struct {
 
 	// basePage is the page of the base directory, asked for to see whether it shows dot names; whoever
 	// lists the base first gets it.
-	basePage  *storage.Listing
+	basePage *storage.Listing
+	// lookPage is the last such page, for whoever finds out how the server lists.
+	lookPage  *storage.Listing
 	basePages flight.Group[int, storage.Listing]
 	epoch     int                // counts Forget
 	stopAhead context.CancelFunc // of asking for it before it is needed; nil if that was not done
@@ -104,7 +106,7 @@ func (s *Source) Forget() {
 	defer s.mu.Unlock()
 	s.ids = map[string]*Identity{}
 	s.sight = unknown
-	s.basePage = nil
+	s.basePage, s.lookPage = nil, nil
 	s.epoch++
 	if s.stopAhead != nil {
 		s.stopAhead()
@@ -237,13 +239,13 @@ func (s *Source) listing(ctx context.Context, dir string) (storage.Listing, erro
 			s.stopAhead = stop
 			go func() {
 				defer stop()
-				s.baseListing(ahead)
+				s.baseListing(ahead, false)
 			}()
 		}
 		s.mu.Unlock()
 		return s.page(ctx, dir)
 	}
-	l, err := s.baseListing(ctx)
+	l, err := s.baseListing(ctx, false)
 	s.mu.Lock()
 	s.basePage = nil
 	s.mu.Unlock()
@@ -251,14 +253,18 @@ func (s *Source) listing(ctx context.Context, dir string) (storage.Listing, erro
 	return l, err
 }
 
-// baseListing is the page of the base directory; one got before is kept until it was given away.
-func (s *Source) baseListing(ctx context.Context) (storage.Listing, error) {
+// baseListing is the page of the base directory; one got before is kept until it was given away, and for
+// whoever only looks how the server lists beyond that.
+func (s *Source) baseListing(ctx context.Context, looks bool) (storage.Listing, error) {
 	s.mu.Lock()
 	epoch := s.epoch
 	s.mu.Unlock()
 	return s.basePages.Do(ctx, epoch, func(ctx context.Context) (storage.Listing, error) {
 		s.mu.Lock()
 		kept := s.basePage
+		if kept == nil && looks {
+			kept = s.lookPage
+		}
 		s.mu.Unlock()
 		if kept != nil {
 			return *kept, nil
@@ -268,6 +274,7 @@ func (s *Source) baseListing(ctx context.Context) (storage.Listing, error) {
 		defer s.mu.Unlock()
 		if err == nil && s.epoch == epoch {
 			s.basePage = &l
+			s.lookPage = &l
 		}
 		return l, err
 	})
@@ -338,7 +345,7 @@ func showsDots(l storage.Listing) bool {
 // although a file in it can be read, or is kept from being read.
 func (s *Source) look(ctx context.Context, dir string, l storage.Listing) (sight, error) {
 	if dir != "" {
-		root, err := s.baseListing(ctx)
+		root, err := s.baseListing(ctx, true)
 		var f *storage.Fault
 		switch {
 		case err == nil:

@@ -8,6 +8,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -78,10 +79,10 @@ func (v *blocksView) top() []goapp.UI {
 	case b.fault != nil:
 		return append(out, view.FaultPanel(b.fault, nil, b.retrier(s)))
 	case b.val == nil:
-		return append(out, view.Loading("Reading log blocks", b.slow, b.prog, b.canceller()), bones())
+		return append(out, view.Loading(text.T("Reading log blocks"), b.slow, b.prog, b.canceller()), bones())
 	case len(b.val.Files) == 0:
-		return append(out, view.Empty(view.IconBlocks, "No log files", "This slice has no log files: its rows are those of the base file.",
-			view.Link("button", st.Go(model.Rows), goapp.Text("Rows of the file group"))))
+		return append(out, view.Empty(view.IconBlocks, text.T("No log files"), text.T("This slice has no log files: its rows are those of the base file."),
+			view.Link("button", st.Go(model.Rows), goapp.Text(text.T("Rows of the file group")))))
 	}
 	c := b.val.Counters
 	stat := func(name string, n int64, tone string) goapp.UI {
@@ -111,7 +112,7 @@ func (v *blocksView) top() []goapp.UI {
 	if st.FileID == "" && !single {
 		replay.Log = st.Log
 	}
-	out = append(out, bar, v.strips(b.val), view.Div("actions", view.Link("button", replay, view.IconPlay.UI(), goapp.Text("Replay the scan"))))
+	out = append(out, bar, v.strips(b.val), view.Div("actions", view.Link("button", replay, view.IconPlay.UI(), goapp.Text(text.T("Replay the scan")))))
 	return out
 }
 
@@ -125,7 +126,7 @@ func legendBlocks(b *api.Blocks) goapp.UI {
 				continue
 			}
 			seen[k.Class] = true
-			items = append(items, goapp.Span().Class("legend-item").Body(goapp.Span().Class("swatch blk-"+k.Class).Text(k.Letter), goapp.Text(k.Name)))
+			items = append(items, goapp.Span().Class("legend-item").Body(goapp.Span().Class("swatch blk-"+k.Class).Text(k.Letter), goapp.Text(text.T(k.Name))))
 		}
 	}
 	return view.Div("legend", items...)
@@ -147,7 +148,7 @@ func (v *blocksView) picker() []goapp.UI {
 	case f.fault != nil:
 		return []goapp.UI{view.FaultPanel(f.fault, nil, f.retrier(s))}
 	case f.val == nil:
-		return []goapp.UI{view.Loading("Reading file groups", f.slow, f.prog, f.canceller()), bones()}
+		return []goapp.UI{view.Loading(text.T("Reading file groups"), f.slow, f.prog, f.canceller()), bones()}
 	}
 	var items []goapp.UI
 	with := 0
@@ -167,7 +168,7 @@ func (v *blocksView) picker() []goapp.UI {
 				logs.Base = nil
 				note := ""
 				if sl.Latest {
-					note = "latest"
+					note = text.T("latest")
 				}
 				items = append(items, view.Link("pick", st,
 					goapp.Span().Class("mono").Text(partitionName(p.Partition)),
@@ -181,18 +182,21 @@ func (v *blocksView) picker() []goapp.UI {
 		}
 	}
 	if with == 0 {
-		text := "No slice of this table has log files now. They appear with the next update, and go into the base file at the next compaction."
-		if s.overview.val.Type == "COPY_ON_WRITE" {
-			text = "This is a copy-on-write table: updates rewrite base files, so there are no log files to look into."
+		said := text.T("No slice of this table has log files now. They appear with the next update, and go into the base file at the next compaction.")
+		switch {
+		case s.overview.val.Type == "COPY_ON_WRITE":
+			said = text.T("This is a copy-on-write table: updates rewrite base files, so there are no log files to look into.")
+		case s.state.AsOf != "":
+			said = text.T("No slice that is there now had log files as of that instant.")
 		}
-		return []goapp.UI{view.Empty(view.IconBlocks, "No log files", text, view.Link("button", s.state.Go(model.Files), goapp.Text("Files")))}
+		return []goapp.UI{view.Empty(view.IconBlocks, text.T("No log files"), said, view.Link("button", s.state.Go(model.Files), goapp.Text(text.T("Files"))))}
 	}
-	head := view.Div("toolbar", view.Span("num", model.Plural(int64(with), "slice")+" with log files: choose one"))
+	head := view.Div("toolbar", view.Span("num", text.F("%s with log files: choose one", model.Plural(int64(with), "slice"))))
 	if with > 500 {
-		head = view.Div("toolbar", view.Span("num", model.Plural(int64(with), "slice")+" with log files; the first 500 are listed, the Files view has all"))
+		head = view.Div("toolbar", view.Span("num", text.F("%s with log files; the first 500 are listed, the Files view has all", model.Plural(int64(with), "slice"))))
 	}
 	return []goapp.UI{head, view.Div("picks", append([]goapp.UI{view.Div("pick head",
-		goapp.Span().Text("Partition"), goapp.Span().Text("File group"), goapp.Span().Text("Base instant"), goapp.Span().Text("Logs"), goapp.Span().Text("Size"), goapp.Span())}, items...)...)}
+		goapp.Span().Text(text.T("Partition")), goapp.Span().Text(text.T("File group")), goapp.Span().Text(text.T("Base instant")), goapp.Span().Text(text.T("Logs")), goapp.Span().Text(text.T("Size")), goapp.Span())}, items...)...)}
 }
 
 // sliceLine names the slice whose logs are shown, with the way back.
@@ -201,14 +205,14 @@ func (v *blocksView) sliceLine() goapp.UI {
 	all := st
 	all.FileID, all.Partition, all.Slice, all.Log, all.Block, all.Byte = "", "", "", "", 0, 0
 	if st.FileID == "" {
-		return view.Div("slice-line", view.Link("link", all, goapp.Text("All slices")), view.Mono(st.Log))
+		return view.Div("slice-line", view.Link("link", all, goapp.Text(text.T("All slices"))), view.Mono(st.Log))
 	}
 	return view.Div("slice-line",
-		view.Link("link", all, goapp.Text("All slices")),
+		view.Link("link", all, goapp.Text(text.T("All slices"))),
 		goapp.Span().Class("mono").Text(partitionName(st.Partition)),
 		goapp.Span().Class("mono").Title(st.FileID).Text(model.ShortID(st.FileID)),
 		goapp.Span().Class("mono").Text(st.Slice),
-		view.Link("link", st.Go(model.Files), goapp.Text("Files of the slice")),
+		view.Link("link", st.Go(model.Files), goapp.Text(text.T("Files of the slice"))),
 	)
 }
 
@@ -273,10 +277,10 @@ func (v *blocksView) strips(b *api.Blocks) goapp.UI {
 		))
 	height := float64(len(lay.Strips))*(stripLabel+stripH+stripGap) + 2
 	svg := view.Svg("svg").Attr("width", view.Px(total)).Attr("height", view.Px(height)).Attr("role", "group").
-		Attr("aria-label", "Log blocks. Use j and k to move.").Body(append([]goapp.UI{defs}, shapes...)...).OnClick(v.pick).On("keydown", v.pickKey)
+		Attr("aria-label", text.T("Log blocks. Use j and k to move.")).Body(append([]goapp.UI{defs}, shapes...)...).OnClick(v.pick).On("keydown", v.pickKey)
 	body := []goapp.UI{view.Div("plot strip-plot", svg)}
 	if lay.Stretched > 0 {
-		body = append(body, goapp.P().Class("dim small").Text("Drawn to scale by bytes; "+model.Plural(int64(lay.Stretched), "small block")+" drawn wider to be seen."))
+		body = append(body, goapp.P().Class("dim small").Text(text.F("Drawn to scale by bytes; %s drawn wider to be seen.", model.Plural(int64(lay.Stretched), "small block"))))
 	}
 	for i := range b.Files {
 		if f := b.Files[i].Fault; f != nil {
@@ -358,7 +362,7 @@ func (v *blocksView) cell(f *api.LogFile, blk *api.Block, c model.StripBlock, y 
 	if chosen {
 		class += " chosen"
 	}
-	label := c.Kind.Name + " block " + strconv.Itoa(blk.Index) + " of " + f.File.Name + ", " + model.Bytes(blk.End-blk.Start) + ", " + blk.Fate
+	label := text.F("%s block %s of %s, %s, %s", text.T(c.Kind.Name), strconv.Itoa(blk.Index), f.File.Name, model.Bytes(blk.End-blk.Start), blk.Fate)
 	w := max(1, c.W-1.5)
 	shapes := []goapp.UI{
 		view.Svg("title").Text(label),
@@ -415,22 +419,22 @@ func (v *blocksView) detail() goapp.UI {
 		if st.Byte > 0 && st.Log != "" {
 			for i := range b.Files {
 				if b.Files[i].File.Path == st.Log {
-					return view.Div("block-detail", goapp.H2().Text("Bytes of the file"), &hexFile{Root: v.Root, Path: st.Log, Size: b.Files[i].File.Size})
+					return view.Div("block-detail", goapp.H2().Text(text.T("Bytes of the file")), &hexFile{Root: v.Root, Path: st.Log, Size: b.Files[i].File.Size})
 				}
 			}
 		}
-		return view.Div("block-detail none", view.Empty(view.IconBlocks, "Choose a block", "Click a block, or press j and k. Its header, its byte ranges and its records open here, beside its bytes."))
+		return view.Div("block-detail none", view.Empty(view.IconBlocks, text.T("Choose a block"), text.T("Click a block, or press j and k. Its header, its byte ranges and its records open here, beside its bytes.")))
 	}
 	kind := model.KindOf(blk.Type)
 	closed := st
 	closed.Log, closed.Block, closed.Byte = "", 0, 0
 	head := view.Div("detail-head",
-		goapp.H2().Body(goapp.Span().Class("swatch blk-"+kind.Class).Text(kind.Letter), goapp.Text(kind.Name+" block"),
+		goapp.H2().Body(goapp.Span().Class("swatch blk-"+kind.Class).Text(kind.Letter), goapp.Text(text.T(kind.Name)+text.T(" block")),
 			goapp.Span().Class("dim").Text(" "+strconv.Itoa(blk.Index))),
 		view.Div("detail-tools",
-			view.IconButton(view.IconLeft, "Previous block (k)", func(goapp.Context, goapp.Event) { v.Root.stepBlock(-1) }),
-			view.IconButton(view.IconRight, "Next block (j)", func(goapp.Context, goapp.Event) { v.Root.stepBlock(1) }),
-			goapp.A().Class("icon-button").Href("#"+closed.Fragment()).Title("Close (Esc)").Aria("label", "Close").Body(view.IconClose.UI()),
+			view.IconButton(view.IconLeft, text.T("Previous block (k)"), func(goapp.Context, goapp.Event) { v.Root.stepBlock(-1) }),
+			view.IconButton(view.IconRight, text.T("Next block (j)"), func(goapp.Context, goapp.Event) { v.Root.stepBlock(1) }),
+			goapp.A().Class("icon-button").Href("#"+closed.Fragment()).Title(text.T("Close (Esc)")).Aria("label", text.T("Close")).Body(view.IconClose.UI()),
 		))
 	return view.Div("block-detail", head, v.fate(blk), view.Div("block-split",
 		view.Div("block-left", v.facts(f, blk), v.header(blk), v.content(blk)),
@@ -452,19 +456,19 @@ func (v *blocksView) fate(blk *api.Block) goapp.UI {
 	default:
 		tone, icon = "warn", view.IconWarning
 	}
-	text := []goapp.UI{goapp.Strong().Text(strings.ToUpper(blk.Fate[:1]) + blk.Fate[1:] + ".")}
+	said := []goapp.UI{goapp.Strong().Text(strings.ToUpper(blk.Fate[:1]) + blk.Fate[1:] + ".")}
 	if blk.FateWhy != "" {
-		text = append(text, goapp.Text(" "+blk.FateWhy))
+		said = append(said, goapp.Text(" "+blk.FateWhy))
 	}
 	if blk.Corrupt != "" && blk.Corrupt != blk.FateWhy {
-		text = append(text, goapp.Text(" "+blk.Corrupt))
+		said = append(said, goapp.Text(" "+blk.Corrupt))
 	}
 	if file, cmd := v.command(blk); cmd != nil {
 		st := v.Root.s.state
 		st.Log, st.Block, st.Byte = file.File.Path, cmd.Index+1, 0
-		text = append(text, goapp.Text(" "), view.Link("link", st, goapp.Text("See the command block that rolls it back")))
+		said = append(said, goapp.Text(" "), view.Link("link", st, goapp.Text(text.T("See the command block that rolls it back"))))
 	}
-	return goapp.Div().Class("finding", tone).Body(icon.UI(), view.Div("finding-text", text...))
+	return goapp.Div().Class("finding", tone).Body(icon.UI(), view.Div("finding-text", said...))
 }
 
 // command finds the command block that rolls a block back.
@@ -495,19 +499,27 @@ func (v *blocksView) facts(f *api.LogFile, blk *api.Block) goapp.UI {
 	if blk.Instant != "" {
 		st := v.Root.s.state.Go(model.Timeline)
 		st.Instant, st.Action = blk.Instant, ""
-		instant = view.Fact("Instant", view.Link("link mono", st, goapp.Text(blk.Instant)))
+		instant = view.Fact(text.T("Instant"), view.Link("link mono", st, goapp.Text(blk.Instant)))
 	}
 	target := goapp.UI(nil)
 	if blk.Target != "" {
-		target = view.Fact("Rolls back", view.Mono(blk.Target))
+		target = view.Fact(text.T("Rolls back"), view.Mono(blk.Target))
 	}
 	return view.Facts("",
-		view.Fact("File", goapp.Span().Class("mono wrap").Text(f.File.Name)),
+		view.Fact(text.T("File"), goapp.Span().Class("mono wrap").Text(f.File.Name)),
 		instant, target,
-		view.FactText("Records", records),
-		view.Fact("Bytes", goapp.Span().Class("mono").Text(model.Count(blk.Start)+" – "+model.Count(blk.End)), view.Span("dim", model.Bytes(blk.End-blk.Start))),
-		view.Fact("Content", goapp.Span().Class("mono").Text(model.Count(blk.ContentOffset)+" – "+model.Count(blk.ContentOffset+blk.ContentSize)), view.Span("dim", model.Bytes(blk.ContentSize))),
+		view.FactText(text.T("Records"), records),
+		view.Fact(text.T("Bytes"), goapp.Span().Class("mono").Text(model.Count(blk.Start)+" – "+model.Count(blk.End)), view.Span("dim", model.Bytes(blk.End-blk.Start))),
+		view.Fact(text.T("Content"), goapp.Span().Class("mono").Text(model.Count(blk.ContentOffset)+" – "+model.Count(blk.ContentOffset+blk.ContentSize)), view.Span("dim", model.Bytes(blk.ContentSize)), v.inside(f, blk)),
 	)
+}
+
+// inside leads into the file that the content of a Parquet or HFile block is.
+func (v *blocksView) inside(f *api.LogFile, blk *api.Block) goapp.UI {
+	if blk.Type != "HFILE_DATA_BLOCK" && blk.Type != "PARQUET_DATA_BLOCK" || blk.ContentSize <= 0 || v.Root.s.overview.val.Kind == kindLog {
+		return goapp.Text("")
+	}
+	return view.Link("link", v.Root.s.state.AnatomyOf(f.File.Path, blk.ContentOffset, blk.ContentSize), goapp.Text(text.T("Look inside")))
 }
 
 func (v *blocksView) header(blk *api.Block) goapp.UI {
@@ -521,18 +533,18 @@ func (v *blocksView) header(blk *api.Block) goapp.UI {
 			switch {
 			case strings.HasPrefix(value, "{") || strings.HasPrefix(value, "["):
 				out = append(out, view.Fact(e.Key, goapp.Details().Class("schema").Body(
-					goapp.Summary().Text("JSON, "+model.Bytes(int64(len(e.Value)))),
+					goapp.Summary().Text(text.F("JSON, %s", model.Bytes(int64(len(e.Value))))),
 					&view.JSONTree{Doc: e.Value, Label: e.Key, Depth: 2})))
 			case len(value) > 160:
 				out = append(out, view.Fact(e.Key, goapp.Details().Class("schema").Body(
-					goapp.Summary().Text("text, "+model.Bytes(int64(len(e.Value)))), goapp.Pre().Class("raw").Text(e.Value))))
+					goapp.Summary().Text(text.F("text, %s", model.Bytes(int64(len(e.Value))))), goapp.Pre().Class("raw").Text(e.Value))))
 			default:
 				out = append(out, view.Fact(e.Key, goapp.Span().Class("mono wrap").Text(e.Value)))
 			}
 		}
 		return goapp.Section().Class("part").Body(goapp.H3().Text(title), goapp.Dl().Class("facts keys-mono").Body(out...))
 	}
-	return view.Div("", view.Group(list("Header", blk.Header), list("Footer", blk.Footer))...)
+	return view.Div("", view.Group(list(text.T("Header"), blk.Header), list(text.T("Footer"), blk.Footer))...)
 }
 
 // content is what the block holds: records, deletes, or why it can't be decoded.
@@ -546,7 +558,7 @@ func (v *blocksView) content(blk *api.Block) goapp.UI {
 		if d.key == "" {
 			return nil
 		}
-		return view.Loading("Decoding the block", d.slow, d.prog, d.canceller())
+		return view.Loading(text.T("Decoding the block"), d.slow, d.prog, d.canceller())
 	case d.val.Fault != nil:
 		return view.FaultPanel(d.val.Fault, nil, nil)
 	}
@@ -559,13 +571,13 @@ func (v *blocksView) content(blk *api.Block) goapp.UI {
 	}
 	var rows []goapp.UI
 	var head goapp.UI
-	what, n := "Records", len(d.val.Records)
+	what, n := text.T("Records"), len(d.val.Records)
 	switch {
 	case len(d.val.Deletes) > 0:
-		what, n = "Deletes", len(d.val.Deletes)
-		head = goapp.Tr().Body(goapp.Th().Scope("col").Text("Key"), goapp.Th().Scope("col").Text("Partition"), goapp.Th().Scope("col").Text("Ordering value"), goapp.Th().Scope("col").Text("Its type"))
+		what, n = text.T("Deletes"), len(d.val.Deletes)
+		head = goapp.Tr().Body(goapp.Th().Scope("col").Text(text.T("Key")), goapp.Th().Scope("col").Text(text.T("Partition")), goapp.Th().Scope("col").Text(text.T("Ordering value")), goapp.Th().Scope("col").Text(text.T("Its type")))
 		for i, x := range d.val.Deletes {
-			part := goapp.Td().Class("j-null").Text("null")
+			part := goapp.Td().Class("j-null").Text(text.T("null"))
 			if x.Partition != nil {
 				part = goapp.Td().Class("mono").Text(*x.Partition)
 			}
@@ -575,7 +587,7 @@ func (v *blocksView) content(blk *api.Block) goapp.UI {
 		var cols []goapp.UI
 		keyed := len(d.val.Keys) == len(d.val.Records) && v.Root.s.overview.val.Kind != kindLog
 		if keyed {
-			cols = append(cols, goapp.Th().Scope("col").Text("Record"))
+			cols = append(cols, goapp.Th().Scope("col").Text(text.T("Record")))
 		}
 		for _, c := range d.val.Columns {
 			cols = append(cols, goapp.Th().Scope("col").Title(c.Type).Text(c.Name))
@@ -595,7 +607,7 @@ func (v *blocksView) content(blk *api.Block) goapp.UI {
 		if blk.Type == "COMMAND_BLOCK" || blk.Type == "CORRUPT_BLOCK" {
 			return nil
 		}
-		return goapp.P().Class("dim").Text("The block holds no records.")
+		return goapp.P().Class("dim").Text(text.T("The block holds no records."))
 	}
 	return goapp.Section().Class("part").Body(
 		goapp.H3().Text(part(what, s.blockPage, int64(n), d.val.Total)),
@@ -608,11 +620,11 @@ func (v *blocksView) content(blk *api.Block) goapp.UI {
 func (v *blocksView) historyLink(key *string) goapp.UI {
 	switch {
 	case key == nil:
-		return goapp.Span().Class("j-null").Text("no key")
+		return goapp.Span().Class("j-null").Text(text.T("no key"))
 	case v.Root.s.overview.val.Kind == kindLog:
 		return goapp.Text(*key)
 	}
-	return goapp.A().Class("link").Href("#" + v.Root.s.state.HistoryOf(*key).Fragment()).Title("The history of this record").Text(*key)
+	return goapp.A().Class("link").Href("#" + v.Root.s.state.HistoryOf(*key).Fragment()).Title(text.T("The history of this record")).Text(*key)
 }
 
 // part says which of all are shown, counted from one.
@@ -670,7 +682,7 @@ func (v *blocksView) bytes(f *api.LogFile, blk *api.Block) goapp.UI {
 	case b.fault != nil:
 		hex = view.FaultPanel(b.fault, nil, b.retrier(s))
 	case b.val == nil:
-		hex = view.Loading("Reading bytes", b.slow, b.prog, nil)
+		hex = view.Loading(text.T("Reading bytes"), b.slow, b.prog, nil)
 	default:
 		mark := int64(-1)
 		if st.Byte > 0 {
@@ -682,11 +694,11 @@ func (v *blocksView) bytes(f *api.LogFile, blk *api.Block) goapp.UI {
 			v.Root.navigate(next)
 		}
 		hex = view.Div("", view.Group(view.Hex(b.val.Data, b.val.Offset, spans, mark),
-			pager(b.val.Offset-blk.Start, int64(len(b.val.Data)), blk.End-blk.Start, "byte", to, hexPage))...)
+			pager(b.val.Offset-blk.Start, int64(len(b.val.Data)), blk.End-blk.Start, text.T("byte"), to, hexPage))...)
 	}
 	return goapp.Section().Class("part").Body(view.Group(
-		goapp.H3().Text("Bytes"),
-		goapp.Details().Class("spans").Open(true).Body(goapp.Summary().Text(model.Plural(int64(len(blk.Layout)), "part")+" of the block"), view.Div("span-list", names...)),
+		goapp.H3().Text(text.T("Bytes")),
+		goapp.Details().Class("spans").Open(true).Body(goapp.Summary().Text(text.F("%s of the block", model.Plural(int64(len(blk.Layout)), "part"))), view.Div("span-list", names...)),
 		hex,
 	)...)
 }

@@ -8,6 +8,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -28,13 +29,13 @@ func (v *compareView) Render() goapp.UI {
 	c := &s.compare
 	switch {
 	case st.Before == "" && st.After == "":
-		body = append(body, view.Empty(view.IconCompare, "What changed between two instants?",
-			"Choose an earlier and a later instant above, or mark them on the timeline. Schema, files and rows are compared, with the cells that changed.",
+		body = append(body, view.Empty(view.IconCompare, text.T("What changed between two instants?"),
+			text.T("Choose an earlier and a later instant above, or mark them on the timeline. Schema, files and rows are compared, with the cells that changed."),
 			v.lastWrite()))
 	case c.fault != nil:
 		body = append(body, view.FaultPanel(c.fault, v.Root.bytesLink(c.fault), c.retrier(s)))
 	case c.val == nil:
-		body = append(body, view.Loading("Comparing", c.slow, c.prog, c.canceller()), bones())
+		body = append(body, view.Loading(text.T("Comparing"), c.slow, c.prog, c.canceller()), bones())
 	default:
 		body = append(body, v.answer(c.val)...)
 	}
@@ -49,7 +50,7 @@ func (v *compareView) lastWrite() goapp.UI {
 	}
 	st := v.Root.s.state
 	st.Before, st.After = w[1].Requested, w[0].Requested
-	return view.Link("button primary", st, goapp.Text("What the last write changed"))
+	return view.Link("button primary", st, goapp.Text(text.T("What the last write changed")))
 }
 
 func (v *compareView) chooser() goapp.UI {
@@ -64,9 +65,9 @@ func (v *compareView) chooser() goapp.UI {
 	swap := st
 	swap.Before, swap.After = st.After, st.Before
 	return view.Div("compare-bar",
-		pick("compare-a", "From", "before the first write", st.Before, func(s *model.State, x string) { s.Before = x }),
-		goapp.A().Class("icon-button").Href("#"+swap.Fragment()).Title("Swap the two").Aria("label", "Swap the two").Body(iconSwap.UI()),
-		pick("compare-b", "To", "the latest", st.After, func(s *model.State, x string) { s.After = x }),
+		pick("compare-a", text.T("From"), text.T("before the first write"), st.Before, func(s *model.State, x string) { s.Before = x }),
+		goapp.A().Class("icon-button").Href("#"+swap.Fragment()).Title(text.T("Swap the two")).Aria("label", text.T("Swap the two")).Body(iconSwap.UI()),
+		pick("compare-b", text.T("To"), text.T("the latest"), st.After, func(s *model.State, x string) { s.After = x }),
 	)
 }
 
@@ -93,18 +94,18 @@ func (v *compareView) answer(c *api.Compare) []goapp.UI {
 	tiles := []goapp.UI{}
 	if r := c.Rows; r != nil {
 		tiles = append(tiles,
-			tile("rows inserted", model.Count(r.Inserted), r.Inserted, "good"),
-			tile("rows updated", model.Count(r.Updated), r.Updated, "accent"),
-			tile("rows deleted", model.Count(r.Deleted), r.Deleted, "bad"))
+			tile(text.T("rows inserted"), model.Count(r.Inserted), r.Inserted, "good"),
+			tile(text.T("rows updated"), model.Count(r.Updated), r.Updated, "accent"),
+			tile(text.T("rows deleted"), model.Count(r.Deleted), r.Deleted, "bad"))
 	}
 	f := c.Files
 	tiles = append(tiles,
-		tile("files added, "+model.Bytes(f.AddedSize), model.Count(int64(f.Added)), int64(f.Added), ""),
-		tile("files removed, "+model.Bytes(f.LostSize), model.Count(int64(f.Removed)), int64(f.Removed), ""),
-		tile("schema changes", model.Count(int64(len(c.Schema))), int64(len(c.Schema)), ""))
-	out = append(out, view.Div("compare-head", view.Div("tiles", tiles...), view.Div("detail-tools", &view.CopyButton{Label: "Copy the comparison as JSON", Text: toJSON(c)})))
+		tile(text.F("files added, %s", model.Bytes(f.AddedSize)), model.Count(int64(f.Added)), int64(f.Added), ""),
+		tile(text.F("files removed, %s", model.Bytes(f.LostSize)), model.Count(int64(f.Removed)), int64(f.Removed), ""),
+		tile(text.T("schema changes"), model.Count(int64(len(c.Schema))), int64(len(c.Schema)), ""))
+	out = append(out, view.Div("compare-head", view.Div("tiles", tiles...), view.Div("detail-tools", &view.CopyButton{Label: text.T("Copy the comparison as JSON"), Text: toJSON(c)})))
 	if len(instants) > 0 {
-		out = append(out, view.Div("between", append([]goapp.UI{view.Span("dim", model.Plural(int64(len(instants)), "write")+" between:")}, instants...)...))
+		out = append(out, view.Div("between", append([]goapp.UI{view.Span("dim", text.F("%s between:", model.Plural(int64(len(instants)), "write")))}, instants...)...))
 	}
 	out = append(out, v.schema(c), v.rows(c), v.files(c))
 	return view.Group(out...)
@@ -114,7 +115,7 @@ func (v *compareView) schema(c *api.Compare) goapp.UI {
 	if len(c.Schema) == 0 {
 		return nil
 	}
-	return goapp.Section().Class("panel").Body(goapp.H2().Text("Schema"), schemaChanges(c.Schema))
+	return goapp.Section().Class("panel").Body(goapp.H2().Text(text.T("Schema")), schemaChanges(c.Schema))
 }
 
 // schemaChanges lists differences of two schemas.
@@ -126,15 +127,15 @@ func schemaChanges(list []api.SchemaChange) goapp.UI {
 			goapp.Td().Class("mono").Body(before(x.Before)), goapp.Td().Class("mono").Text(x.After)))
 	}
 	return view.Wrap("table-wrap", goapp.Table().Class("stats").Body(
-		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Column"), goapp.Th().Scope("col").Text("Change"), goapp.Th().Scope("col").Text("Before"), goapp.Th().Scope("col").Text("After"))),
+		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text(text.T("Column")), goapp.Th().Scope("col").Text(text.T("Change")), goapp.Th().Scope("col").Text(text.T("Before")), goapp.Th().Scope("col").Text(text.T("After")))),
 		goapp.TBody().Body(rows...)))
 }
 
-func before(text string) goapp.UI {
-	if text == "" {
+func before(said string) goapp.UI {
+	if said == "" {
 		return goapp.Text("")
 	}
-	return goapp.Del().Text(text)
+	return goapp.Del().Text(said)
 }
 
 func (v *compareView) rows(c *api.Compare) goapp.UI {
@@ -142,28 +143,28 @@ func (v *compareView) rows(c *api.Compare) goapp.UI {
 	if r == nil {
 		return nil
 	}
-	notes := []goapp.UI{view.Span("dim num", model.Plural(r.Same, "row")+" of the compared slices are the same")}
+	notes := []goapp.UI{view.Span("dim num", text.F("%s of the compared slices are the same", model.Plural(r.Same, "row")))}
 	if r.Rewritten > 0 {
-		notes = append(notes, view.Span("dim num", model.Count(r.Rewritten)+" of them were written again"))
+		notes = append(notes, view.Span("dim num", text.F("%s of them were written again", model.Count(r.Rewritten))))
 	}
 	if r.Duplicates > 0 {
 		notes = append(notes, view.Badge("warn", model.Plural(r.Duplicates, "duplicate key")))
 	}
 	if r.By != "record key" {
-		notes = append(notes, view.Badge("", "compared by "+r.By))
+		notes = append(notes, view.Badge("", text.F("compared by %s", r.By)))
 	}
-	body := []goapp.UI{view.Div("panel-head", goapp.H2().Text("Rows"), view.Div("row-notes", notes...))}
+	body := []goapp.UI{view.Div("panel-head", goapp.H2().Text(text.T("Rows")), view.Div("row-notes", notes...))}
 	for _, p := range r.Partitions {
 		if p.Fault != nil {
 			body = append(body, view.FaultPanel(p.Fault, nil, nil))
 		}
 	}
 	if r.Total == 0 {
-		body = append(body, goapp.P().Class("dim").Text("No row is different."))
+		body = append(body, goapp.P().Class("dim").Text(text.T("No row is different.")))
 		return goapp.Section().Class("panel").Body(body...)
 	}
 	var shown []int
-	head := []goapp.UI{goapp.Th().Scope("col").Body(goapp.Span().Class("visually-hidden").Text("Change")), goapp.Th().Scope("col").Text("Partition")}
+	head := []goapp.UI{goapp.Th().Scope("col").Body(goapp.Span().Class("visually-hidden").Text(text.T("Change"))), goapp.Th().Scope("col").Text(text.T("Partition"))}
 	for i, col := range r.Columns {
 		if col.Meta {
 			continue
@@ -181,7 +182,7 @@ func (v *compareView) rows(c *api.Compare) goapp.UI {
 	}
 	body = append(body,
 		view.Wrap("table-wrap diff-wrap", goapp.Table().ID("changed-rows").Class("stats grid diff").Body(goapp.THead().Body(goapp.Tr().Body(head...)), goapp.TBody().Body(lines...))),
-		pager(r.Offset, int64(len(r.Rows)), r.Total, "row", func(to int64) { v.Root.s.comparePage = to; v.Root.s.ensure() }, comparePage))
+		pager(r.Offset, int64(len(r.Rows)), r.Total, text.T("row"), func(to int64) { v.Root.s.comparePage = to; v.Root.s.ensure() }, comparePage))
 	return goapp.Section().Class("panel").Body(view.Group(body...)...)
 }
 
@@ -193,7 +194,7 @@ func (v *compareView) row(x *api.CompareRow, shown []int, columns []api.Column) 
 	letter := map[string]string{"inserted": "+", "updated": "~", "deleted": "−"}[x.Kind]
 	mark := goapp.UI(goapp.Span().Class("diff-mark").Title(x.Kind).Aria("label", x.Kind).Role("img").Text(letter))
 	if x.Key != "" {
-		mark = goapp.A().Class("diff-mark").Href("#"+v.Root.s.state.HistoryOf(x.Key).Fragment()).Title(x.Kind+": the history of "+x.Key).Aria("label", x.Kind+", history of "+x.Key).Text(letter)
+		mark = goapp.A().Class("diff-mark").Href("#"+v.Root.s.state.HistoryOf(x.Key).Fragment()).Title(text.F("%s: the history of %s", x.Kind, x.Key)).Aria("label", text.F("%s, history of %s", x.Kind, x.Key)).Text(letter)
 	}
 	cells := []goapp.UI{goapp.Td().Body(mark), goapp.Td().Class("mono dim").Text(x.Partition)}
 	value := func(row []json.RawMessage, i int) model.CellText {
@@ -220,15 +221,15 @@ const compareGroups = 40
 
 func (v *compareView) files(c *api.Compare) goapp.UI {
 	f := c.Files
-	body := []goapp.UI{view.Div("panel-head", goapp.H2().Text("Files"), view.Span("dim num", model.Plural(int64(len(f.Groups)), "file group")+" differ, "+model.Count(int64(f.SameGroups))+" are the same"))}
+	body := []goapp.UI{view.Div("panel-head", goapp.H2().Text(text.T("Files")), view.Span("dim num", text.F("%s differ, %s are the same", model.Plural(int64(len(f.Groups)), "file group"), model.Count(int64(f.SameGroups)))))}
 	if len(f.Groups) == 0 {
-		body = append(body, goapp.P().Class("dim").Text("No file group is different."))
+		body = append(body, goapp.P().Class("dim").Text(text.T("No file group is different.")))
 		return goapp.Section().Class("panel").Body(body...)
 	}
 	most := max(v.more, compareGroups)
 	for i := range f.Groups {
 		if i == most {
-			body = append(body, view.Button("small", "Show more file groups", func(goapp.Context, goapp.Event) { v.more = most + 4*compareGroups }))
+			body = append(body, view.Button("small", text.T("Show more file groups"), func(goapp.Context, goapp.Event) { v.more = most + 4*compareGroups }))
 			break
 		}
 		body = append(body, v.group(&f.Groups[i]))
@@ -244,7 +245,7 @@ func (v *compareView) group(g *api.CompareGroup) goapp.UI {
 	if g.By != "" {
 		to := v.Root.s.state.Go(model.Timeline)
 		to.Instant, to.Action = g.By, ""
-		head = append(head, view.Span("dim", "by"), view.Link("link mono", to, goapp.Text(g.By)))
+		head = append(head, view.Span("dim", text.T("by")), view.Link("link mono", to, goapp.Text(g.By)))
 	}
 	if g.Before != "" && g.After != "" && g.Before != g.After {
 		head = append(head, view.Span("dim mono", g.Before+" → "+g.After))

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -10,6 +11,8 @@ import (
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
 
 	"hudiscope/web/model"
+	"hudiscope/web/text"
+	"hudiscope/web/view"
 )
 
 // maxDropped bounds how many files of a folder are taken: each costs memory in the page.
@@ -45,10 +48,10 @@ func (r *Root) takeDrop(dt goapp.Value) {
 	if len(entries)+len(files) == 0 {
 		return
 	}
-	r.s.dispatch(func() { r.notice = &notice{"", "Reading the list of files…"} })
+	r.s.dispatch(func() { r.notice = &notice{"", text.T("Reading the list of files…")} })
 	go func() {
 		walked, err := walkEntries(entries, func(n int) {
-			r.s.dispatch(func() { r.notice = &notice{"", "Reading the list of files: " + model.Count(int64(n))} })
+			r.s.dispatch(func() { r.notice = &notice{"", text.F("Reading the list of files: %s", model.Count(int64(n)))} })
 		})
 		label := ""
 		if len(entries) == 1 {
@@ -58,7 +61,7 @@ func (r *Root) takeDrop(dt goapp.Value) {
 		}
 		r.s.dispatch(func() {
 			if err != nil {
-				r.notice = &notice{"bad", "The folder could not be read: " + err.Error()}
+				r.notice = &notice{"bad", text.F("The folder could not be read: %s", err.Error())}
 				return
 			}
 			r.openFiles(append(files, walked...), label)
@@ -109,9 +112,14 @@ func quoted(label string) string {
 
 func (r *Root) openFiles(files []droppedFile, label string) {
 	if len(files) == 0 {
-		r.notice = &notice{"bad", strings.TrimSpace("The folder "+quoted(label)) + " is empty: there is no file in it. Drop the folder that holds “.hoodie”."}
+		r.notice = &notice{"bad", text.F("%s is empty: there is no file in it. Drop the folder that holds “.hoodie”.", strings.TrimSpace("The folder "+quoted(label)))}
 		return
 	}
+	r.openArray(fileArray(files), label)
+}
+
+// fileArray is what the engine takes: an array of {path, file}.
+func fileArray(files []droppedFile) goapp.Value {
 	array := goapp.Window().Get("Array").New()
 	for _, f := range files {
 		o := goapp.Window().Get("Object").New()
@@ -119,6 +127,18 @@ func (r *Root) openFiles(files []droppedFile, label string) {
 		o.Set("file", f.file)
 		array.Call("push", o)
 	}
+	return array
+}
+
+// replaceDrop puts other files in the place of those that were dropped, such as a bundle whose URLs
+// are valid for longer, and reads the table again.
+func (r *Root) replaceDrop(name string, files []droppedFile) {
+	r.engine.Drop(name, files[0].path, fileArray(files))
+	r.notice = nil
+	r.s.reload()
+}
+
+func (r *Root) openArray(array goapp.Value, label string) {
 	r.drops++
 	name := "drop:" + strconv.Itoa(r.drops)
 	r.engine.Drop(name, label, array)
@@ -217,11 +237,11 @@ func call(o goapp.Value, method string) (goapp.Value, error) {
 		return nil
 	})
 	bad := goapp.FuncOf(func(_ goapp.Value, args []goapp.Value) any {
-		text := "refused"
+		said := text.T("refused")
 		if len(args) > 0 && args[0].Truthy() {
-			text = args[0].Get("message").String()
+			said = args[0].Get("message").String()
 		}
-		done <- result{err: errors.New(text)}
+		done <- result{err: errors.New(said)}
 		return nil
 	})
 	defer ok.Release()
@@ -229,4 +249,110 @@ func call(o goapp.Value, method string) (goapp.Value, error) {
 	o.Call(method, ok, bad)
 	r := <-done
 	return r.v, r.err
+}
+
+// recentFolder is a folder that was chosen earlier with the browser's own dialog.
+type recentFolder struct {
+	ID   int    `json:"id"`
+	Name string `json:"name"`
+	At   int64  `json:"at"`
+}
+
+// folders is what folders.js gives; it works where the browser has the dialog.
+func folders() (goapp.Value, bool) {
+	l := goapp.Window().Get("hudiscope")
+	if !l.Truthy() {
+		return nil, false
+	}
+	f := l.Get("folders")
+	return f, f.Truthy() && f.Get("works").Truthy()
+}
+
+// loadFolders reads the list of folders chosen earlier.
+func (r *Root) loadFolders() {
+	f, ok := folders()
+	if !ok {
+		return
+	}
+	go func() {
+		said, err := await(f.Call("list"))
+		var list []recentFolder
+		if err != nil || json.Unmarshal([]byte(said.String()), &list) != nil {
+			return // the browser forbids its storage: nothing is remembered
+		}
+		r.s.dispatch(func() { r.recent = list })
+	}()
+}
+
+// folderChooser is the button for a folder: the browser's own dialog where it gives handles that can be
+// opened again later, else a file input.
+func (r *Root) folderChooser() goapp.UI {
+	f, ok := folders()
+	if !ok {
+		return r.chooser("choose-folder", text.T("Choose a folder"), view.IconFolder, true)
+	}
+	// The browser refuses its dialog some folders, such as the downloads; the input takes those, too.
+	return view.Div("folder-ways", goapp.Button().Type("button").ID("pick-folder").Class("button").Body(view.IconFolder.UI(), goapp.Text(text.T("Choose a folder"))).
+		OnClick(func(goapp.Context, goapp.Event) { r.takeFolder(f, func() goapp.Value { return f.Call("pick") }) }),
+		r.chooser("choose-folder", text.T("Not remembered"), view.IconFolder, true))
+}
+
+// takeFolder opens the folder whose handle get's promise gives.
+func (r *Root) takeFolder(f goapp.Value, get func() goapp.Value) {
+	promise := get() // at once: the browser wants the user's click to be recent
+	go func() {
+		fail := func(said string) { r.s.dispatch(func() { r.notice = &notice{"bad", said} }) }
+		handle, err := await(promise)
+		switch {
+		case err != nil:
+			fail(text.F("The folder can't be opened: %s.", err.Error()))
+			return
+		case !handle.Truthy():
+			return // nothing was chosen, or it was not allowed
+		}
+		name := handle.Get("name").String()
+		r.s.dispatch(func() { r.notice = &notice{"", text.T("Reading the list of files…")} })
+		told := goapp.FuncOf(func(_ goapp.Value, args []goapp.Value) any {
+			n := args[0].Int()
+			r.s.dispatch(func() { r.notice = &notice{"", text.F("Reading the list of files: %s", model.Count(int64(n)))} })
+			return nil
+		})
+		defer told.Release()
+		array, err := await(f.Call("files", handle, maxDropped, told))
+		if err != nil {
+			fail(text.F("The folder could not be read: %s.", err.Error()))
+			return
+		}
+		r.s.dispatch(func() {
+			if array.Length() == 0 {
+				r.openFiles(nil, name)
+				return
+			}
+			r.notice = nil
+			r.openArray(array, name)
+		})
+		r.loadFolders()
+	}()
+}
+
+// recentFolders lists the folders chosen earlier.
+func (r *Root) recentFolders() goapp.UI {
+	f, ok := folders()
+	if !ok || len(r.recent) == 0 {
+		return nil
+	}
+	var items []goapp.UI
+	for _, x := range r.recent {
+		items = append(items, goapp.Li().Body(
+			goapp.Button().Type("button").Class("button small recent-open").Title(text.T("The browser asks before the page may read it again")).Body(view.IconFolder.UI(), goapp.Text(x.Name)).
+				OnClick(func(goapp.Context, goapp.Event) { r.takeFolder(f, func() goapp.Value { return f.Call("again", x.ID) }) }, x.ID),
+			view.IconButton(view.IconClose, text.F("Forget %s", x.Name), func(goapp.Context, goapp.Event) {
+				promise := f.Call("forget", x.ID)
+				go func() {
+					_, _ = await(promise)
+					r.loadFolders()
+				}()
+			}, x.ID)))
+	}
+	return view.Div("recent", goapp.H2().Class("recent-title").Text(text.T("Recent folders")), goapp.Ul().Class("recent-list").Body(items...))
 }

@@ -12,14 +12,15 @@ import (
 	"hudiscope/core/api"
 	"hudiscope/web/client"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
 // exportFormats are the formats that rows are exported in.
 var exportFormats = [...]struct{ name, label, explain, ext, mime string }{
-	{"jsonl", "JSON Lines", "One JSON object a line; nested values stay nested", "jsonl", "application/jsonl"},
-	{"csv", "CSV", "A line of names, then one line a row; nested values are JSON", "csv", "text/csv"},
-	{"parquet", "Parquet", "Typed columns, compressed", "parquet", "application/vnd.apache.parquet"},
+	{"jsonl", text.Key("JSON Lines"), text.Key("One JSON object a line; nested values stay nested"), "jsonl", "application/jsonl"},
+	{"csv", "CSV", text.Key("A line of names, then one line a row; nested values are JSON"), "csv", "text/csv"},
+	{"parquet", "Parquet", text.Key("Typed columns, compressed"), "parquet", "application/vnd.apache.parquet"},
 }
 
 const (
@@ -88,8 +89,8 @@ type blobSink struct {
 
 func (s *blobSink) write(b []byte) error {
 	if s.size+len(b) > blobMost {
-		return &api.Fault{Kind: "limit", Offset: -1, Message: "The file would be larger than " + model.Bytes(blobMost) + ", which this browser would have to hold in memory before it can be saved.",
-			Try: "Set a limit or a condition, export Parquet, or use a browser that can write to a file directly (Chrome, Edge)."}
+		return &api.Fault{Kind: "limit", Offset: -1, Message: text.F("The file would be larger than %s, which this browser would have to hold in memory before it can be saved.", model.Bytes(blobMost)),
+			Try: text.T("Set a limit or a condition, export Parquet, or use a browser that can write to a file directly (Chrome, Edge).")}
 	}
 	if s.parts == nil {
 		s.parts = goapp.Window().Get("Array").New()
@@ -180,7 +181,7 @@ func (s *Session) startExport(format int, title string) {
 	x.seq++
 	seq := x.seq
 	f := exportFormats[format]
-	*x = export{format: format, name: fileName(title) + "." + f.ext, limit: int64(s.state.Limit), state: "running", phase: "Waiting for a place to save to", seq: seq}
+	*x = export{format: format, name: fileName(title) + "." + f.ext, limit: int64(s.state.Limit), state: "running", phase: text.T("Waiting for a place to save to"), seq: seq}
 	ctx, cancel := context.WithCancel(context.Background())
 	x.cancel = cancel
 	req := s.exportRequest(format)
@@ -194,7 +195,7 @@ func (s *Session) startExport(format int, title string) {
 	}
 	go func() {
 		defer cancel()
-		to, err := openSink(name, f.mime, f.ext, f.label)
+		to, err := openSink(name, f.mime, f.ext, text.T(f.label))
 		if err == nil {
 			err = writeExport(ctx, transport, req, to, func(c *api.ExportChunk, p *api.Progress) {
 				update(func() {
@@ -202,7 +203,7 @@ func (s *Session) startExport(format int, title string) {
 						x.phase = p.Phase
 						return
 					}
-					x.phase = "Writing rows"
+					x.phase = text.T("Writing rows")
 					x.rows, x.bytes = c.Rows, x.bytes+int64(len(c.Data))
 					x.findings = append(x.findings, c.Findings...)
 				})
@@ -219,7 +220,7 @@ func (s *Session) startExport(format int, title string) {
 					x.state, x.fault = "", nil // no place was chosen
 					return
 				}
-				x.fault = &api.Fault{Kind: "limit", Offset: -1, Message: "The file can't be written: " + e.text, Try: "Choose another place, or make room on the disk."}
+				x.fault = &api.Fault{Kind: "limit", Offset: -1, Message: text.F("The file can't be written: %s", e.text), Try: text.T("Choose another place, or make room on the disk.")}
 			}
 		})
 	}()
@@ -331,35 +332,35 @@ func (v *exportDialog) Render() goapp.UI {
 	for i, f := range exportFormats {
 		choices = append(choices, goapp.Label().Class("format").Body(
 			goapp.Input().Type("radio").Name("export-format").Value(f.name).Checked(v.format == i).Disabled(x.state == "running").OnChange(func(goapp.Context, goapp.Event) { v.format = i }, i),
-			goapp.Span().Body(goapp.Strong().Text(f.label), view.Span("dim", f.explain))))
+			goapp.Span().Body(goapp.Strong().Text(text.T(f.label)), view.Span("dim", text.T(f.explain)))))
 	}
-	facts := []goapp.UI{view.FactText("Rows", what(st))}
+	facts := []goapp.UI{view.FactText(text.T("Rows"), what(st))}
 	if st.Where != "" {
-		facts = append(facts, view.Fact("Where", view.Mono(st.Where)))
+		facts = append(facts, view.Fact(text.T("Where"), view.Mono(st.Where)))
 	}
 	if st.Columns != "" {
-		facts = append(facts, view.Fact("Columns", view.Mono(strings.Join(model.SplitList(st.Columns), ", "))))
+		facts = append(facts, view.Fact(text.T("Columns"), view.Mono(strings.Join(model.SplitList(st.Columns), ", "))))
 	}
 	if st.Limit > 0 {
-		facts = append(facts, view.FactText("At most", model.Plural(int64(st.Limit), "row")))
+		facts = append(facts, view.FactText(text.T("At most"), model.Plural(int64(st.Limit), "row")))
 	}
 	if st.Rules != "" {
-		facts = append(facts, view.FactText("Rules of", "Hudi "+st.Rules))
+		facts = append(facts, view.FactText(text.T("Rules of"), text.F("Hudi %s", st.Rules)))
 	}
 	title := model.TableName(st.Table)
 	if o := s.overview.val; o != nil && o.Name != "" {
 		title = o.Name
 	}
-	body := []goapp.UI{view.Facts("inline", facts...), goapp.Elem("fieldset").Class("formats").Body(append([]goapp.UI{goapp.Elem("legend").Text("Format")}, choices...)...)}
+	body := []goapp.UI{view.Facts("inline", facts...), goapp.Elem("fieldset").Class("formats").Body(append([]goapp.UI{goapp.Elem("legend").Text(text.T("Format"))}, choices...)...)}
 	if x.state != "running" {
-		body = append(body, view.Div("actions", goapp.Button().Type("button").ID("start-export").Class("button primary").Body(iconDownload.UI(), goapp.Text("Export")).
+		body = append(body, view.Div("actions", goapp.Button().Type("button").ID("start-export").Class("button primary").Body(iconDownload.UI(), goapp.Text(text.T("Export"))).
 			OnClick(func(goapp.Context, goapp.Event) {
 				s.startExport(v.format, title)
 				s.dispatch(func() {})
 			}, title)))
 	}
 	body = append(body, exportState(s)...)
-	return v.frame("export-dialog", "Export rows", body...)
+	return v.frame("export-dialog", text.T("Export rows"), body...)
 }
 
 // what says which rows a query gives, in a few words.
@@ -402,14 +403,14 @@ func exportState(s *Session) []goapp.UI {
 	switch x.state {
 	case "running":
 		p := api.Progress{Phase: x.phase, Done: x.rows, Total: x.limit, Unit: "rows, " + model.Bytes(x.bytes)}
-		out = append(out, view.Div("export-progress", view.Loading("Exporting", true, p, func(goapp.Context, goapp.Event) { x.stop() })),
-			goapp.P().Class("dim").Text("The dialog may be closed meanwhile."))
+		out = append(out, view.Div("export-progress", view.Loading(text.T("Exporting"), true, p, func(goapp.Context, goapp.Event) { x.stop() })),
+			goapp.P().Class("dim").Text(text.T("The dialog may be closed meanwhile.")))
 	case "done":
 		out = append(out, goapp.P().ID("export-done").Class("export-done").Role("status").Body(view.IconCheck.UI(), goapp.Span().Body(goapp.Strong().Text(x.name), goapp.Text(": "+done+"."))))
 	case "failed":
 		out = append(out, view.FaultPanel(x.fault, nil, nil))
 		if x.fault.Kind == "cancelled" {
-			out = append(out, goapp.P().Class("dim").Text("No file was left. "+done+" had been written."))
+			out = append(out, goapp.P().Class("dim").Text(text.F("No file was left. %s had been written.", done)))
 		}
 	}
 	if f := view.Findings(x.findings); f != nil && x.state == "done" {
@@ -425,7 +426,7 @@ func (r *Root) exportNotice() goapp.UI {
 		return nil
 	}
 	return goapp.Div().Class("export-notice").Role("status").Body(iconDownload.UI(),
-		goapp.Span().Body(goapp.Text("Exporting "), goapp.Strong().Text(x.name), view.Span("num dim", " "+model.Plural(x.rows, "row")+", "+model.Bytes(x.bytes))),
-		view.Button("small", "Show", func(goapp.Context, goapp.Event) { r.s.dispatch(func() { r.s.dialog = dialogExport }) }),
-		view.Button("small", "Cancel", func(goapp.Context, goapp.Event) { x.stop() }))
+		goapp.Span().Body(goapp.Text(text.T("Exporting ")), goapp.Strong().Text(x.name), view.Span("num dim", " "+model.Plural(x.rows, "row")+", "+model.Bytes(x.bytes))),
+		view.Button("small", text.T("Show"), func(goapp.Context, goapp.Event) { r.s.dispatch(func() { r.s.dialog = dialogExport }) }),
+		view.Button("small", text.T("Cancel"), func(goapp.Context, goapp.Event) { x.stop() }))
 }

@@ -7,6 +7,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -42,13 +43,15 @@ func (v *filesView) Render() goapp.UI {
 	case s.partitions.fault != nil:
 		return view.Div("files", view.FaultPanel(s.partitions.fault, v.Root.bytesLink(s.partitions.fault), s.partitions.retrier(s)))
 	case s.partitions.val == nil:
-		return view.Div("files", view.Loading("Finding partitions", s.partitions.slow, s.partitions.prog, s.partitions.canceller()), bones())
+		return view.Div("files", view.Loading(text.T("Finding partitions"), s.partitions.slow, s.partitions.prog, s.partitions.canceller()), bones())
+	case len(s.partitions.val.Paths) == 0 && s.state.AsOf != "":
+		return view.Div("files", view.Empty(view.IconFiles, text.T("No files as of that instant"), text.T("Nothing that is there now was written by then: the table had no files yet, or they have been removed since.")))
 	case len(s.partitions.val.Paths) == 0:
-		return view.Div("files", view.Empty(view.IconFiles, "No partitions", "The table has no partition with files yet: nothing has been written to it."))
+		return view.Div("files", view.Empty(view.IconFiles, text.T("No partitions"), text.T("The table has no partition with files yet: nothing has been written to it.")))
 	case s.files.fault != nil:
 		return view.Div("files", view.FaultPanel(s.files.fault, v.Root.bytesLink(s.files.fault), s.files.retrier(s)))
 	case s.files.val == nil:
-		return view.Div("files", view.Loading("Reading file groups", s.files.slow, s.files.prog, s.files.canceller()), bones())
+		return view.Div("files", view.Loading(text.T("Reading file groups"), s.files.slow, s.files.prog, s.files.canceller()), bones())
 	}
 	f := s.files.val
 	largest := largestSlice(f)
@@ -68,25 +71,39 @@ func (v *filesView) Render() goapp.UI {
 	paths := s.partitions.val.Paths
 	summary := model.Plural(int64(len(paths)), "partition") + " · " + model.Plural(int64(groups), "file group") + " · " + model.Plural(int64(slices), "slice") + " · " + model.KnownBytes(bytes, unknown)
 	if len(f.Partitions) < len(paths) {
-		summary += " (in the " + model.Count(int64(len(f.Partitions))) + " read so far)"
+		summary += text.F(" (in the %s read so far)", model.Count(int64(len(f.Partitions))))
 	}
+	st := s.state
 	body := []goapp.UI{
-		view.Div("toolbar", view.Span("num", summary), goapp.Span().Class("dim").Title(s.partitions.val.Note).Text("found by "+s.partitions.val.From), legendFiles()),
+		view.Div("toolbar", view.Group(view.Span("num", summary), goapp.Span().Class("dim").Title(s.partitions.val.Note).Text(text.F("found by %s", s.partitions.val.From)), v.mapSwitch(), legendFiles())...),
 		view.Findings(f.Findings),
 	}
+	if st.Map {
+		body = append(body, v.treemap(s.partitions.val))
+	}
+	if st.OnlyPartition {
+		all := st
+		all.OnlyPartition, all.Partition = false, ""
+		body = append(body, view.Div("slice-line", goapp.Span().Text(text.T("Only partition")), view.Mono(partitionName(st.Partition)), view.Link("link", all, goapp.Text(text.T("Show all partitions")))))
+	}
 	if unknown > 0 {
-		text := "The server's listing does not tell sizes: files are drawn hatched, all of one width."
+		said := text.T("The server's listing does not tell sizes: files are drawn hatched, all of one width.")
 		if bytes > 0 {
-			text = "The server's listing does not tell the sizes of " + model.Plural(int64(unknown), "file") + ": drawn hatched, all of one width."
+			said = text.F("The server's listing does not tell the sizes of %s: drawn hatched, all of one width.", model.Plural(int64(unknown), "file"))
 		}
-		body = append(body, goapp.P().ID("no-sizes").Class("dim").Text(text))
+		body = append(body, goapp.P().ID("no-sizes").Class("dim").Text(said))
 	}
 	if s.partitions.val.Note != "" {
 		body = append(body, goapp.P().Class("dim").Text(s.partitions.val.Note))
 	}
 	var list []goapp.UI
 	for _, p := range paths {
-		list = append(list, v.partition(p, by[p], largest))
+		if !st.OnlyPartition || p == st.Partition {
+			list = append(list, v.partition(p, by[p], largest))
+		}
+	}
+	if len(list) == 0 {
+		list = append(list, view.Empty(view.IconFiles, text.T("This partition is not there"), text.T("The table has no files in it, or had none at that time.")))
 	}
 	body = append(body, view.Div("files-split", view.Div("partitions", list...), v.detail(f)))
 	return view.Div("files", view.Group(body...)...)
@@ -97,10 +114,10 @@ func bones() goapp.UI {
 }
 
 func legendFiles() goapp.UI {
-	item := func(class, text string) goapp.UI {
-		return goapp.Span().Class("legend-item").Body(view.Div("box "+class), goapp.Text(text))
+	item := func(class, said string) goapp.UI {
+		return goapp.Span().Class("legend-item").Body(view.Div("box "+class), goapp.Text(said))
 	}
-	return view.Div("legend", item("base", "base file"), item("log", "log file"), item("log uncommitted", "not committed"), item("base replaced", "replaced group"))
+	return view.Div("legend", item("base", text.T("base file")), item("log", text.T("log file")), item("log uncommitted", text.T("not committed")), item("base replaced", text.T("replaced group")))
 }
 
 func largestSlice(f *api.Files) int64 {
@@ -186,7 +203,7 @@ func (v *filesView) partition(path string, p *api.PartitionFiles, largest int64)
 		for i := range p.Groups {
 			if i == show {
 				left := len(p.Groups) - show
-				body = append(body, view.Button("small", "Show "+model.Plural(int64(min(left, 200)), "more file group"), func(goapp.Context, goapp.Event) {
+				body = append(body, view.Button("small", text.F("Show %s", model.Plural(int64(min(left, 200)), "more file group")), func(goapp.Context, goapp.Event) {
 					if v.more == nil {
 						v.more = map[string]int{}
 					}
@@ -197,18 +214,18 @@ func (v *filesView) partition(path string, p *api.PartitionFiles, largest int64)
 			body = append(body, v.group(path, &p.Groups[i], largest))
 		}
 		if len(p.Groups) == 0 {
-			body = append(body, goapp.P().Class("dim pad").Text("No file groups."))
+			body = append(body, goapp.P().Class("dim pad").Text(text.T("No file groups.")))
 		}
 		if n := len(p.Other); n > 0 {
 			var names []goapp.UI
 			for i, o := range p.Other {
 				if i == 50 {
-					names = append(names, goapp.Li().Text("… and "+model.Count(int64(n-50))+" more"))
+					names = append(names, goapp.Li().Text(text.F("… and %s more", model.Count(int64(n-50)))))
 					break
 				}
 				names = append(names, goapp.Li().Body(view.Mono(o.Name), view.Span("dim", " "+model.Bytes(o.Size)+" "+o.Why)))
 			}
-			body = append(body, goapp.Details().Class("others").Body(goapp.Summary().Text(model.Plural(int64(n), "file")+" in no slice"), goapp.Ul().Body(names...)))
+			body = append(body, goapp.Details().Class("others").Body(goapp.Summary().Text(text.F("%s in no slice", model.Plural(int64(n), "file"))), goapp.Ul().Body(names...)))
 		}
 	}
 	return goapp.Section().Class("partition").Body(body...)
@@ -219,30 +236,30 @@ func (v *filesView) group(partition string, g *api.FileGroup, largest int64) goa
 	marks := []goapp.UI{}
 	if g.ReplacedBy != "" {
 		class += " replaced"
-		marks = append(marks, v.mark("replaced by", g.ReplacedBy))
+		marks = append(marks, v.mark(text.T("replaced by"), g.ReplacedBy))
 	}
 	if g.PendingCompaction != "" {
 		class += " pending"
-		marks = append(marks, v.mark("compaction pending", g.PendingCompaction))
+		marks = append(marks, v.mark(text.T("compaction pending"), g.PendingCompaction))
 	}
 	if g.PendingClustering != "" {
 		class += " pending"
-		marks = append(marks, v.mark("clustering pending", g.PendingClustering))
+		marks = append(marks, v.mark(text.T("clustering pending"), g.PendingClustering))
 	}
 	var slices []goapp.UI
 	for i := range g.Slices {
 		slices = append(slices, v.slice(partition, g, &g.Slices[i], largest))
 	}
 	return view.Div(class,
-		view.Div("group-head", goapp.Span().Class("mono fid").Title(g.FileID).Text(g.FileID), view.Div("badges", marks...)),
+		view.Div("group-head", goapp.A().Class("mono fid link").Href("#"+v.Root.s.state.GroupOf(partition, g.FileID).Fragment()).Title(text.T("This file group through time")).Text(g.FileID), view.Div("badges", marks...)),
 		view.Div("slices", slices...),
 	)
 }
 
-func (v *filesView) mark(text, instant string) goapp.UI {
+func (v *filesView) mark(said, instant string) goapp.UI {
 	st := v.Root.s.state.Go(model.Timeline)
 	st.Instant, st.Action = instant, ""
-	return goapp.A().Class("badge warn").Href("#"+st.Fragment()).Title(text+" "+instant).Body(goapp.Text(text+" "), view.Mono(instant))
+	return goapp.A().Class("badge warn").Href("#"+st.Fragment()).Title(said+" "+instant).Body(goapp.Text(said+" "), view.Mono(instant))
 }
 
 func (v *filesView) slice(partition string, g *api.FileGroup, sl *api.Slice, largest int64) goapp.UI {
@@ -261,7 +278,7 @@ func (v *filesView) slice(partition string, g *api.FileGroup, sl *api.Slice, lar
 		class += " chosen"
 	}
 	var boxes []goapp.UI
-	box := func(kind string, f *api.File, text string) {
+	box := func(kind string, f *api.File, said string) {
 		c := "box " + kind
 		if f.State != "committed" && f.State != "" {
 			c += " " + f.State
@@ -270,33 +287,33 @@ func (v *filesView) slice(partition string, g *api.FileGroup, sl *api.Slice, lar
 		size := model.Bytes(f.Size)
 		if f.Size < 0 {
 			c += " unsized"
-			width, size = strconv.Itoa(unsizedWidth)+"px", "size not known"
+			width, size = strconv.Itoa(unsizedWidth)+"px", text.T("size not known")
 		}
 		title := f.Name + "\n" + size + ", " + f.State
 		if f.Why != "" {
 			title += ": " + f.Why
 		}
-		boxes = append(boxes, goapp.Span().Class(c).Style("width", width).Title(title).Text(text))
+		boxes = append(boxes, goapp.Span().Class(c).Style("width", width).Title(title).Text(said))
 	}
 	if sl.Base != nil {
 		box("base", sl.Base, "base")
 	}
 	for i := range sl.Logs {
-		text := ""
+		said := ""
 		if len(sl.Logs) <= 24 {
-			text = strconv.Itoa(i + 1)
+			said = strconv.Itoa(i + 1)
 		}
-		box("log", &sl.Logs[i], text)
+		box("log", &sl.Logs[i], said)
 	}
 	label := sl.BaseInstant
 	note := []goapp.UI{}
 	if sl.Latest {
-		note = append(note, view.Badge("good", "latest"))
+		note = append(note, view.Badge("good", text.T("latest")))
 	}
 	if !sl.Committed {
-		note = append(note, view.Badge("warn", "not committed"))
+		note = append(note, view.Badge("warn", text.T("not committed")))
 	}
-	return goapp.A().Class(class).Href("#"+st.Fragment()).Aria("label", "Slice "+label+" of file group "+g.FileID).Body(
+	return goapp.A().Class(class).Href("#"+st.Fragment()).Aria("label", text.F("Slice %s of file group %s", label, g.FileID)).Body(
 		goapp.Span().Class("slice-instant mono").Text(label),
 		goapp.Span().Class("track").Body(boxes...),
 		goapp.Span().Class("slice-size num").Text(sliceSize(*sl)),
@@ -308,7 +325,7 @@ func (v *filesView) slice(partition string, g *api.FileGroup, sl *api.Slice, lar
 func (v *filesView) detail(f *api.Files) goapp.UI {
 	st := v.Root.s.state
 	if st.FileID == "" {
-		return view.Div("detail none", view.Empty(view.IconFiles, "Choose a slice", "Every line is a file slice: its base file and its log files, oldest first, drawn to scale. Click one to see its files, its log blocks and its rows."))
+		return view.Div("detail none", view.Empty(view.IconFiles, text.T("Choose a slice"), text.T("Every line is a file slice: its base file and its log files, oldest first, drawn to scale. Click one to see its files, its log blocks and its rows.")))
 	}
 	for i := range f.Partitions {
 		p := &f.Partitions[i]
@@ -327,7 +344,7 @@ func (v *filesView) detail(f *api.Files) goapp.UI {
 			}
 		}
 	}
-	return view.Div("detail", view.Empty(view.IconInfo, "This slice is not there", "The link names a slice that is not among the table's files now. It may have been cleaned."))
+	return view.Div("detail", view.Empty(view.IconInfo, text.T("This slice is not there"), text.T("The link names a slice that is not among the table's files now. It may have been cleaned.")))
 }
 
 func (v *filesView) sliceDetail(p *api.PartitionFiles, g *api.FileGroup, sl *api.Slice) goapp.UI {
@@ -342,7 +359,7 @@ func (v *filesView) sliceDetail(p *api.PartitionFiles, g *api.FileGroup, sl *api
 		}
 		exact := model.Count(file.Size) + " bytes"
 		if file.Size < 0 {
-			exact = "The server's listing does not tell the size"
+			exact = text.T("The server's listing does not tell the size")
 		}
 		state := goapp.UI(view.Span("dim", file.State))
 		if file.State != "committed" {
@@ -357,7 +374,8 @@ func (v *filesView) sliceDetail(p *api.PartitionFiles, g *api.FileGroup, sl *api
 		}
 	}
 	if sl.Base != nil {
-		line("base", sl.Base, nil)
+		to := st.AnatomyOf(sl.Base.Path, 0, 0)
+		line("base", sl.Base, &to)
 	}
 	for i := range sl.Logs {
 		to := st.Go(model.Blocks)
@@ -367,40 +385,44 @@ func (v *filesView) sliceDetail(p *api.PartitionFiles, g *api.FileGroup, sl *api
 	blocks, rowsOf := st.Go(model.Blocks), st.Go(model.Rows)
 	actions := []goapp.UI{}
 	if len(sl.Logs) > 0 {
-		actions = append(actions, view.Link("button small", blocks, view.IconBlocks.UI(), goapp.Text("Log blocks")))
+		actions = append(actions, view.Link("button small", blocks, view.IconBlocks.UI(), goapp.Text(text.T("Log blocks"))))
 	}
 	if g.ReplacedBy == "" {
-		actions = append(actions, view.Link("button small", rowsOf, view.IconRows.UI(), goapp.Text("Rows of the file group")))
+		actions = append(actions, view.Link("button small", rowsOf, view.IconRows.UI(), goapp.Text(text.T("Rows of the file group"))))
 	}
+	if sl.Base != nil {
+		actions = append(actions, view.Link("button small", st.AnatomyOf(sl.Base.Path, 0, 0), view.IconFile.UI(), goapp.Text(text.T("Inside the base file"))))
+	}
+	actions = append(actions, view.Link("button small", st.GroupOf(p.Partition, g.FileID), view.IconTimeline.UI(), goapp.Text(text.T("History of the file group"))))
 	noLogs := goapp.UI(nil)
 	if len(sl.Logs) == 0 {
 		if o := v.Root.s.overview.val; o.Type == "COPY_ON_WRITE" {
-			noLogs = goapp.P().Class("dim").Text("No log files: a copy-on-write table rewrites the base file instead.")
+			noLogs = goapp.P().Class("dim").Text(text.T("No log files: a copy-on-write table rewrites the base file instead."))
 		} else {
-			noLogs = goapp.P().Class("dim").Text("No log files: nothing was changed since the base file was written.")
+			noLogs = goapp.P().Class("dim").Text(text.T("No log files: nothing was changed since the base file was written."))
 		}
 	}
 	base := goapp.UI(nil)
 	if sl.Base == nil {
-		base = goapp.P().Class("dim").Text("No base file yet: the rows of this slice are in its logs only.")
+		base = goapp.P().Class("dim").Text(text.T("No base file yet: the rows of this slice are in its logs only."))
 	}
 	status := []goapp.UI{goapp.Text("")}
 	if sl.Latest {
-		status = append(status, view.Badge("good", "a snapshot reads this slice"))
+		status = append(status, view.Badge("good", text.T("a snapshot reads this slice")))
 	}
 	return view.Div("detail", view.Group(
-		view.Div("detail-head", goapp.H2().Text("File slice"), view.Div("detail-tools",
-			goapp.A().Class("icon-button").Href("#"+closed.Fragment()).Title("Close").Aria("label", "Close").Body(view.IconClose.UI()))),
+		view.Div("detail-head", goapp.H2().Text(text.T("File slice")), view.Div("detail-tools",
+			goapp.A().Class("icon-button").Href("#"+closed.Fragment()).Title(text.T("Close")).Aria("label", text.T("Close")).Body(view.IconClose.UI()))),
 		view.Facts("",
-			view.Fact("Partition", view.Mono(partitionName(p.Partition))),
-			view.Fact("File group", view.Mono(g.FileID)),
-			view.Fact("Base instant", view.Mono(sl.BaseInstant), view.Span("dim", model.Clock(sl.BaseInstant))),
-			view.Fact("Size", goapp.Text(sliceSize(*sl)), view.Div("badges", status...)),
+			view.Fact(text.T("Partition"), view.Mono(partitionName(p.Partition))),
+			view.Fact(text.T("File group"), view.Mono(g.FileID)),
+			view.Fact(text.T("Base instant"), view.Mono(sl.BaseInstant), view.Span("dim", model.Clock(sl.BaseInstant))),
+			view.Fact(text.T("Size"), goapp.Text(sliceSize(*sl)), view.Div("badges", status...)),
 		),
 		view.Div("actions", actions...),
 		noLogs, base,
 		view.Wrap("table-wrap", goapp.Table().Class("stats files-table").Body(
-			goapp.THead().Body(goapp.Tr().Body(goapp.Th(), goapp.Th().Scope("col").Text("File"), goapp.Th().Scope("col").Class("num").Text("Size"), goapp.Th().Scope("col").Text("Instant"), goapp.Th().Scope("col").Text("State"))),
+			goapp.THead().Body(goapp.Tr().Body(goapp.Th(), goapp.Th().Scope("col").Text(text.T("File")), goapp.Th().Scope("col").Class("num").Text(text.T("Size")), goapp.Th().Scope("col").Text(text.T("Instant")), goapp.Th().Scope("col").Text(text.T("State")))),
 			goapp.TBody().Body(rows...))),
 	)...)
 }

@@ -9,6 +9,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -33,11 +34,11 @@ func (r *Root) takeAway(export bool) goapp.UI {
 			})
 		}
 	}
-	items := []goapp.UI{goapp.Button().Type("button").ID("open-handoff").Class("button small").Title("Read the same rows with Spark, Flink, Trino or hudi-rs").
-		Body(iconHandoff.UI(), goapp.Text("Hand off")).OnClick(open(dialogHandoff))}
+	items := []goapp.UI{goapp.Button().Type("button").ID("open-handoff").Class("button small").Title(text.T("Read the same rows with Spark, Flink, Trino or hudi-rs")).
+		Body(iconHandoff.UI(), goapp.Text(text.T("Hand off"))).OnClick(open(dialogHandoff))}
 	if export {
-		items = append(items, goapp.Button().Type("button").ID("open-export").Class("button small").Title("Write the rows to a file").
-			Body(iconDownload.UI(), goapp.Text("Export")).OnClick(open(dialogExport)))
+		items = append(items, goapp.Button().Type("button").ID("open-export").Class("button small").Title(text.T("Write the rows to a file")).
+			Body(iconDownload.UI(), goapp.Text(text.T("Export"))).OnClick(open(dialogExport)))
 	}
 	return view.Div("take-away", items...)
 }
@@ -84,6 +85,8 @@ func (r *Root) dialogs() goapp.UI {
 	switch r.s.dialog {
 	case dialogHandoff:
 		return &handoffDialog{Root: r, Rev: r.s.rev}
+	case dialogAccess:
+		return &accessDialog{Root: r, Rev: r.s.rev}
 	case dialogExport:
 		return &exportDialog{Root: r, Rev: r.s.rev}
 	}
@@ -133,7 +136,7 @@ func closeModal(id string) {
 func (m *modal) frame(id, title string, body ...goapp.UI) goapp.UI {
 	return goapp.Elem("dialog").ID(id).Class("modal").Aria("labelledby", id+"-title").Body(
 		view.Div("modal-inner", append([]goapp.UI{view.Div("panel-head", goapp.H2().ID(id+"-title").Text(title),
-			view.IconButton(view.IconClose, "Close (Esc)", func(goapp.Context, goapp.Event) { closeModal(id) }))}, body...)...))
+			view.IconButton(view.IconClose, text.T("Close (Esc)"), func(goapp.Context, goapp.Event) { closeModal(id) }))}, body...)...))
 }
 
 // handoffDialog shows how other engines read the same rows.
@@ -168,16 +171,16 @@ func (v *handoffDialog) Render() goapp.UI {
 	case a.fault != nil:
 		body = append(body, view.FaultPanel(a.fault, nil, a.retrier(s)))
 	case a.val == nil:
-		body = append(body, view.Loading("Writing the snippets", a.slow, a.prog, a.canceller()), bones())
+		body = append(body, view.Loading(text.T("Writing the snippets"), a.slow, a.prog, a.canceller()), bones())
 	default:
 		body = v.answer(s.clean(a.val))
 	}
-	return v.frame("handoff-dialog", "The same rows with another engine", body...)
+	return v.frame("handoff-dialog", text.T("The same rows with another engine"), body...)
 }
 
 func (v *handoffDialog) answer(a *api.Handoff) []goapp.UI {
 	if len(a.Snippets) == 0 {
-		return []goapp.UI{goapp.P().Text("No engine reads these rows.")}
+		return []goapp.UI{goapp.P().Text(text.T("No engine reads these rows."))}
 	}
 	at := min(max(v.engine, 0), len(a.Snippets)-1)
 	choose := func(i int) {
@@ -197,14 +200,14 @@ func (v *handoffDialog) answer(a *api.Handoff) []goapp.UI {
 		}
 		label := []goapp.UI{goapp.Text(x.Engine)}
 		if x.Refused != "" {
-			label = append(label, goapp.Span().Class("dim").Text(" –"), view.Span("visually-hidden", "can't read these rows"))
+			label = append(label, goapp.Span().Class("dim").Text(" –"), view.Span("visually-hidden", text.T("can't read these rows")))
 		}
 		tabs = append(tabs, goapp.Button().Type("button").ID("engine-"+model.Count(int64(i))).Class(class).Role("tab").TabIndex(index).Aria("selected", i == at).Aria("controls", "handoff-panel").
 			Body(label...).OnClick(func(goapp.Context, goapp.Event) { v.engine = i }, i))
 	}
 	x := &a.Snippets[at]
 	body := []goapp.UI{
-		goapp.Div().Class("segmented engines").Role("tablist").Aria("label", "Engine").Body(tabs...).OnKeyDown(func(_ goapp.Context, e goapp.Event) {
+		goapp.Div().Class("segmented engines").Role("tablist").Aria("label", text.T("Engine")).Body(tabs...).OnKeyDown(func(_ goapp.Context, e goapp.Event) {
 			switch e.Get("key").String() {
 			case "ArrowRight":
 				choose((at + 1) % len(a.Snippets))
@@ -216,11 +219,11 @@ func (v *handoffDialog) answer(a *api.Handoff) []goapp.UI {
 	var inside []goapp.UI
 	if x.Refused != "" {
 		inside = append(inside, goapp.Ul().Class("findings").Body(goapp.Li().Class("finding warn").Body(view.IconWarning.UI(),
-			view.Div("finding-text", goapp.Strong().Text(x.Engine+" can't give these rows."), goapp.Text(" "+x.Refused)))))
+			view.Div("finding-text", goapp.Strong().Text(text.F("%s can't give these rows.", x.Engine)), goapp.Text(" "+x.Refused)))))
 	} else {
 		inside = append(inside,
-			view.Div("snippet-head", view.Span("dim", x.Versions), &view.CopyButton{Label: "Copy", Text: x.Code, Wide: true}),
-			goapp.Pre().ID("snippet").Class("raw snippet").TabIndex(0).Aria("label", x.Engine+" code").Text(x.Code))
+			view.Div("snippet-head", view.Span("dim", x.Versions), &view.CopyButton{Label: text.T("Copy"), Text: x.Code, Wide: true}),
+			goapp.Pre().ID("snippet").Class("raw snippet").TabIndex(0).Aria("label", text.F("%s code", x.Engine)).Text(x.Code))
 	}
 	if len(x.Remarks) > 0 {
 		var items []goapp.UI
@@ -239,10 +242,10 @@ func (v *handoffDialog) answer(a *api.Handoff) []goapp.UI {
 		for _, k := range names {
 			rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Class("mono").Text(k), goapp.Td().Class("mono wrap").Text(x.Options[k])))
 		}
-		inside = append(inside, goapp.Details().Class("how").Body(goapp.Summary().Text(model.Plural(int64(len(names)), "option")+" set"), table([]string{"Option", "Value"}, rows)))
+		inside = append(inside, goapp.Details().Class("how").Body(goapp.Summary().Text(text.F("%s set", model.Plural(int64(len(names)), "option"))), table([]string{text.T("Option"), text.T("Value")}, rows)))
 	}
 	body = append(body, goapp.Div().ID("handoff-panel").Class("handoff-panel").Role("tabpanel").Aria("label", x.Engine).Body(inside...))
-	where := []goapp.UI{view.Fact("Table", view.Mono(a.Address))}
+	where := []goapp.UI{view.Fact(text.T("Table"), view.Mono(a.Address))}
 	body = append(body, view.Facts("inline", where...))
 	if a.Note != "" {
 		body = append(body, goapp.P().Class("dim").Text(a.Note))

@@ -8,6 +8,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -25,7 +26,7 @@ func (r *Root) tablePage() goapp.UI {
 	case o == nil:
 		return view.Div("opening",
 			goapp.H1().Class("table-name").Text(model.TableName(s.state.Table)),
-			view.Loading("Opening", s.overview.slow, s.overview.prog, s.overview.canceller()),
+			view.Loading(text.T("Opening"), s.overview.slow, s.overview.prog, s.overview.canceller()),
 			view.Div("skeleton", view.Div("bone wide"), view.Div("bone"), view.Div("bone tall")),
 		)
 	}
@@ -34,23 +35,31 @@ func (r *Root) tablePage() goapp.UI {
 		r.revealTab()
 	}
 	return view.Div("table-page",
+		view.Div("ended", view.Group(r.accessEnded())...),
 		r.headline(o),
 		r.tabBar(),
+		view.Div("cursor-place", view.Group(r.cursor())...),
 		view.Div("view view-"+string(s.state.View), r.view()),
 	)
 }
 
 // afterFault offers ways on when a table could not be opened.
 func (r *Root) afterFault(f *api.Fault) goapp.UI {
-	body := []goapp.UI{goapp.A().Class("button").Href("#/").Text("Open another table")}
-	var cors goapp.UI
-	if f.Kind == "unreachable" && strings.Contains(r.s.state.Table, "://") {
-		cors = goapp.Details().Class("how").Body(
-			goapp.Summary().Text("What the server must send"),
-			goapp.P().Text("A page may read another origin only if that origin allows it. The storage must answer with these headers, also on errors:"),
-			goapp.Pre().Class("raw").Text("Access-Control-Allow-Origin: *\nAccess-Control-Allow-Methods: GET, HEAD\nAccess-Control-Expose-Headers: Content-Range, Content-Length, ETag, Last-Modified, Accept-Ranges"),
-			goapp.P().Text("Or serve the table from your own machine, the page included: hudiscope serve FOLDER"),
-		)
+	body := []goapp.UI{goapp.A().Class("button").Href("#/").Text(text.T("Open another table"))}
+	place := r.s.state.Table
+	var cors, access goapp.UI
+	if f.Kind == "unreachable" && strings.Contains(place, "://") {
+		cors = r.unreachable()
+	}
+	if kind := model.KindOfStore(place); kind != model.NoStore {
+		switch {
+		case f.Kind == "forbidden", f.Kind == "expired":
+			access = &accessForm{Root: r, Location: place, Form: "access", Title: text.T("The store asks who you are")}
+		default:
+			body = append(body, view.Button("", text.T("Change keys…"), func(goapp.Context, goapp.Event) { r.s.dialog = dialogAccess }))
+		}
+	} else if x := r.renewal(f); x != nil {
+		body = append(body, x)
 	}
 	var assumed goapp.UI
 	if r.assumed != "" && r.assumed == r.s.state.Table {
@@ -58,13 +67,13 @@ func (r *Root) afterFault(f *api.Fault) goapp.UI {
 		if r.assumedScheme == "http" {
 			other = "https"
 		}
-		body = append(body, view.Button("", "Try "+other+"://", func(goapp.Context, goapp.Event) {
+		body = append(body, view.Button("", text.F("Try %s://", other), func(goapp.Context, goapp.Event) {
 			_, rest, _ := strings.Cut(r.fullLocation(), "://")
 			r.open(other + "://" + rest)
 		}, other))
-		assumed = goapp.P().Class("dim").Text("The address was typed without a scheme: " + r.assumedScheme + ":// was assumed.")
+		assumed = goapp.P().Class("dim").Text(text.F("The address was typed without a scheme: %s:// was assumed.", r.assumedScheme))
 	}
-	return view.Div("after-fault", view.Group(assumed, view.Div("actions", body...), cors)...)
+	return view.Div("after-fault", view.Group(access, assumed, view.Div("actions", body...), cors)...)
 }
 
 // tabs lists the views that mean something for what is open.
@@ -92,20 +101,15 @@ var tabIcons = map[model.View]view.Icon{
 func (r *Root) tabBar() goapp.UI {
 	var tabs []goapp.UI
 	for _, v := range r.tabs() {
-		link := view.Link("tab", r.s.state.Go(v), tabIcons[v].UI(), goapp.Span().Text(v.Title()))
+		link := view.Link("tab", r.s.state.Go(v), tabIcons[v].UI(), goapp.Span().Text(text.T(v.Title())))
 		if v == r.current() {
 			link = goapp.A().Class("tab", "current").Aria("current", "page").Href("#"+r.s.state.Go(v).Fragment()).
-				Body(tabIcons[v].UI(), goapp.Span().Text(v.Title()))
+				Body(tabIcons[v].UI(), goapp.Span().Text(text.T(v.Title())))
 		}
 		tabs = append(tabs, link)
 	}
 	bar := []goapp.UI{goapp.Div().Class("tab-row").Body(tabs...)}
-	if as := r.s.state.AsOf; as != "" {
-		latest := r.s.state
-		latest.AsOf = ""
-		bar = append(bar, view.Div("as-of", goapp.Text("As of "), view.Mono(model.Clock(as)), view.Link("link", latest, goapp.Text("Back to the latest"))))
-	}
-	return goapp.Nav().Class("tabs").Aria("label", "Views").Body(bar...)
+	return goapp.Nav().Class("tabs").Aria("label", text.T("Views")).Body(bar...)
 }
 
 // headline says what this table is and whether its formats are supported.
@@ -118,53 +122,52 @@ func (r *Root) headline(o *api.Overview) goapp.UI {
 		return goapp.Section().Class("headline").Body(
 			view.Div("headline-row",
 				goapp.H1().Class("table-name").Text(name),
-				view.Badge("accent", "single log file"),
+				view.Badge("accent", text.T("single log file")),
 			),
-			view.Div("what", goapp.Text("Without its table: blocks and records are shown as they are in the file; what a snapshot would do with them can't be known.")),
+			view.Div("what", goapp.Text(text.T("Without its table: blocks and records are shown as they are in the file; what a snapshot would do with them can't be known."))),
 			supportList(o),
 		)
 	}
 	kind := o.Type
 	switch o.Type {
 	case "COPY_ON_WRITE":
-		kind = "Copy-on-write"
+		kind = text.T("Copy-on-write")
 	case "MERGE_ON_READ":
-		kind = "Merge-on-read"
+		kind = text.T("Merge-on-read")
 	}
-	version := "version " + strconv.Itoa(o.Version)
 	badges := []goapp.UI{
 		view.Badge("accent", kind),
-		goapp.Span().Class("badge").Title(tableVersionNote(o)).Text("table " + version),
+		goapp.Span().Class("badge").Title(tableVersionNote(o)).Text(text.F("table version %s", strconv.Itoa(o.Version))),
 		view.Badge("", baseFormat(o.BaseFormat)),
 	}
 	if o.Readable && len(notReadable(o)) == 0 {
-		badges = append(badges, goapp.Span().Class("badge good").Title("By the table's properties, hudiscope reads all of its formats. Only the properties have been read so far: damaged files show when they are read, or in Health.").Body(view.IconCheck.UI(), goapp.Text("formats supported")))
+		badges = append(badges, goapp.Span().Class("badge good").Title(text.T("By the table's properties, hudiscope reads all of its formats. Only the properties have been read so far: damaged files show when they are read, or in Health.")).Body(view.IconCheck.UI(), goapp.Text(text.T("formats supported"))))
 	} else if !o.Readable {
-		badges = append(badges, view.Badge("bad", "can't be read"))
+		badges = append(badges, view.Badge("bad", text.T("can't be read")))
 	} else {
-		badges = append(badges, view.Badge("warn", "read in part"))
+		badges = append(badges, view.Badge("warn", text.T("read in part")))
 	}
 	facts := []goapp.UI{
-		view.Fact("Merge", mergeText(o.Merge)...),
-		view.Fact("Key", listOrDash(o.RecordKeys)),
-		view.Fact("Partitioned by", listOrNone(o.Partitions, "not partitioned")),
+		view.Fact(text.T("Merge"), mergeText(o.Merge)...),
+		view.Fact(text.T("Key"), listOrDash(o.RecordKeys)),
+		view.Fact(text.T("Partitioned by"), listOrNone(o.Partitions, text.T("not partitioned"))),
 	}
 	if len(o.Merge.OrderingFields) > 0 {
-		facts = append(facts, view.Fact("Ordering", listOrDash(o.Merge.OrderingFields)))
+		facts = append(facts, view.Fact(text.T("Ordering"), listOrDash(o.Merge.OrderingFields)))
 	}
 	if !o.MetaFields {
-		facts = append(facts, view.FactText("Meta columns", "not stored"))
+		facts = append(facts, view.FactText(text.T("Meta columns"), text.T("not stored")))
 	}
 	if o.CDC != "" {
-		facts = append(facts, view.FactText("Change data", o.CDC))
+		facts = append(facts, view.FactText(text.T("Change data"), o.CDC))
 	}
 	if len(o.MetadataTable) > 0 {
-		facts = append(facts, view.FactText("Metadata table", strings.Join(o.MetadataTable, ", ")))
+		facts = append(facts, view.FactText(text.T("Metadata table"), strings.Join(o.MetadataTable, ", ")))
 	}
 	if o.VersionFrom != "" {
-		facts = append(facts, view.FactText("Version found by", o.VersionFrom))
+		facts = append(facts, view.FactText(text.T("Version found by"), o.VersionFrom))
 	}
-	return goapp.Section().Class("headline").Aria("label", "What this table is").Body(view.Group(
+	return goapp.Section().Class("headline").Aria("label", text.T("What this table is")).Body(view.Group(
 		view.Div("headline-row", append([]goapp.UI{goapp.H1().Class("table-name").Text(name)}, badges...)...),
 		view.Facts("inline", facts...),
 		supportList(o),
@@ -175,13 +178,13 @@ func (r *Root) headline(o *api.Overview) goapp.UI {
 func tableVersionNote(o *api.Overview) string {
 	switch {
 	case o.Version >= 9:
-		return "Table version 9: written by Hudi 1.1 and later"
+		return text.T("Table version 9: written by Hudi 1.1 and later")
 	case o.Version == 8:
-		return "Table version 8: written by Hudi 1.0"
+		return text.T("Table version 8: written by Hudi 1.0")
 	case o.Version == 6:
-		return "Table version 6: written by Hudi 0.14 and 0.15"
+		return text.T("Table version 6: written by Hudi 0.14 and 0.15")
 	}
-	return "Table version " + strconv.Itoa(o.Version)
+	return text.F("Table version %s", strconv.Itoa(o.Version))
 }
 
 func baseFormat(f string) string {
@@ -202,23 +205,23 @@ func mergeText(m api.Merge) []goapp.UI {
 	mode := m.Mode
 	switch m.Mode {
 	case "COMMIT_TIME_ORDERING":
-		mode = "by commit time"
+		mode = text.T("by commit time")
 	case "EVENT_TIME_ORDERING":
-		mode = "by event time"
+		mode = text.T("by event time")
 	case "CUSTOM":
-		mode = "custom"
+		mode = text.T("custom")
 	}
 	from := m.From
 	if from == "" {
-		from = "default"
+		from = text.T("default")
 	}
 	return []goapp.UI{
 		goapp.Span().Title(m.Mode + ". " + m.Why).Text(mode),
-		goapp.Span().Class("from").Title(m.Why).Body(goapp.Text("from "), view.Mono(from)),
+		goapp.Span().Class("from").Title(m.Why).Body(goapp.Text(text.T("from ")), view.Mono(from)),
 	}
 }
 
-func listOrDash(list []string) goapp.UI { return listOrNone(list, "none") }
+func listOrDash(list []string) goapp.UI { return listOrNone(list, text.T("none")) }
 
 func listOrNone(list []string, none string) goapp.UI {
 	if len(list) == 0 {
@@ -246,14 +249,14 @@ func supportList(o *api.Overview) goapp.UI {
 		icon, tone, word := view.IconInfo, "note", ""
 		switch x.Level {
 		case "no":
-			icon, tone, word = view.IconWarning, "bad", "Can't be read: "
+			icon, tone, word = view.IconWarning, "bad", text.T("Can't be read: ")
 		case "part":
-			icon, tone, word = view.IconWarning, "warn", "In part: "
+			icon, tone, word = view.IconWarning, "warn", text.T("In part: ")
 		}
 		items = append(items, goapp.Li().Class("finding", tone).Body(icon.UI(),
 			view.Div("finding-text", goapp.Strong().Text(word+x.What), goapp.Text(" "+x.Note))))
 	}
-	return goapp.Ul().Class("findings").Aria("label", "Remarks about what can be read").Body(items...)
+	return goapp.Ul().Class("findings").Aria("label", text.T("Remarks about what can be read")).Body(items...)
 }
 
 func listingNote(o *api.Overview) goapp.UI {
@@ -261,18 +264,24 @@ func listingNote(o *api.Overview) goapp.UI {
 		return nil
 	}
 	return goapp.Ul().Class("findings").Body(goapp.Li().Class("finding warn").Body(view.IconWarning.UI(),
-		view.Div("finding-text", goapp.Strong().Text("The listing may hide files."), goapp.Text(" "+o.ListingNote))))
+		view.Div("finding-text", goapp.Strong().Text(text.T("The listing may hide files.")), goapp.Text(" "+o.ListingNote))))
 }
 
 // view draws the present view.
 func (r *Root) view() goapp.UI {
 	s := r.s
 	if o := s.overview.val; !o.Readable && o.Kind != kindLog && s.state.View != model.Table && s.state.View != model.Timeline {
-		return view.Empty(view.IconInfo, "This part of the table can't be read", "What stands above says why. The timeline and the table's properties can still be looked at.",
-			view.Link("button", s.state.Go(model.Timeline), goapp.Text("Timeline")), view.Link("button", s.state.Go(model.Table), goapp.Text("Properties")))
+		return view.Empty(view.IconInfo, text.T("This part of the table can't be read"), text.T("What stands above says why. The timeline and the table's properties can still be looked at."),
+			view.Link("button", s.state.Go(model.Timeline), goapp.Text(text.T("Timeline"))), view.Link("button", s.state.Go(model.Table), goapp.Text(text.T("Properties"))))
 	}
 	switch r.current() {
 	case model.Files:
+		switch {
+		case s.state.Anatomy != "":
+			return &anatomyView{Root: r, Rev: s.rev}
+		case s.state.GroupHistory && s.state.FileID != "":
+			return &groupView{Root: r, Rev: s.rev}
+		}
 		return &filesView{Root: r, Rev: s.rev}
 	case model.Blocks:
 		return &blocksView{Root: r, Rev: s.rev}

@@ -9,6 +9,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -29,16 +30,19 @@ func (v *healthView) Render() goapp.UI {
 		if s.state.Limits != "" {
 			st := s.state
 			st.Limits = ""
-			way = view.Link("button", st, goapp.Text("Check with the default thresholds"))
+			way = view.Link("button", st, goapp.Text(text.T("Check with the default thresholds")))
 		}
 		return view.Div("health", view.FaultPanel(h.fault, way, h.retrier(s)))
 	case h.val == nil:
-		return view.Div("health", view.Loading("Checking the table", h.slow, h.prog, h.canceller()), bones())
+		return view.Div("health", view.Loading(text.T("Checking the table"), h.slow, h.prog, h.canceller()), bones())
 	}
 	a := h.val
 	body := []goapp.UI{v.summary(a)}
+	for _, n := range a.Notes {
+		body = append(body, view.Findings([]api.Finding{{Level: "note", Title: text.T("As of then."), Detail: n}}))
+	}
 	if len(a.Findings) == 0 {
-		body = append(body, view.Empty(view.IconCheck, "Nothing found", "Every check that ran is fine. What was checked stands below."))
+		body = append(body, view.Empty(view.IconCheck, text.T("Nothing found"), text.T("Every check that ran is fine. What was checked stands below.")))
 	}
 	var items []goapp.UI
 	for i := range a.Findings {
@@ -54,13 +58,13 @@ func (v *healthView) Render() goapp.UI {
 func levelTone(level string) (tone, word string, icon view.Icon) {
 	switch level {
 	case "error":
-		return "bad", "Error", view.IconWarning
+		return "bad", text.T("Error"), view.IconWarning
 	case "warning":
-		return "warn", "Warning", view.IconWarning
+		return "warn", text.T("Warning"), view.IconWarning
 	case "ok":
-		return "good", "Well", view.IconCheck
+		return "good", text.T("Well"), view.IconCheck
 	}
-	return "note", "Note", view.IconInfo
+	return "note", text.T("Note"), view.IconInfo
 }
 
 func (v *healthView) summary(a *api.Health) goapp.UI {
@@ -70,7 +74,7 @@ func (v *healthView) summary(a *api.Health) goapp.UI {
 		counts[f.Level]++
 	}
 	tone, _, icon := levelTone(a.Level)
-	words := map[string]string{"ok": "The table is well", "note": "The table is well; a few things are worth knowing", "warning": "The table needs attention", "error": "Something is wrong with the table"}
+	words := map[string]string{"ok": text.T("The table is well"), "note": text.T("The table is well; a few things are worth knowing"), "warning": text.T("The table needs attention"), "error": text.T("Something is wrong with the table")}
 	title := words[a.Level]
 	if title == "" {
 		title = a.Level
@@ -83,20 +87,20 @@ func (v *healthView) summary(a *api.Health) goapp.UI {
 		}
 	}
 	l := a.Looked
-	looked := model.Plural(int64(l.Instants), "instant") + ", " + model.Plural(int64(l.Partitions), "partition") + ", " + model.Plural(int64(l.Groups), "file group") + ", " + model.Plural(int64(l.Files), "file") + " of " + model.Bytes(l.Bytes)
+	looked := text.F("%s, %s, %s, %s of %s", model.Plural(int64(l.Instants), "instant"), model.Plural(int64(l.Partitions), "partition"), model.Plural(int64(l.Groups), "file group"), model.Plural(int64(l.Files), "file"), model.Bytes(l.Bytes))
 	if l.Keys > 0 {
 		looked += ", " + model.Plural(l.Keys, "key")
 	}
 	var deep goapp.UI
 	if !s.deep {
-		deep = goapp.Button().Type("button").ID("deep-check").Class("button").Title("Reads the key columns of every latest slice").Text("Deep check: duplicate keys").
+		deep = goapp.Button().Type("button").ID("deep-check").Class("button").Title(text.T("Reads the key columns of every latest slice")).Text(text.T("Deep check: duplicate keys")).
 			OnClick(func(goapp.Context, goapp.Event) { s.deep = true; s.ensure() })
 	} else {
-		deep = view.Badge("accent", "with the deep checks")
+		deep = view.Badge("accent", text.T("with the deep checks"))
 	}
 	return goapp.Div().Class("health-summary", tone).Body(icon.UI(),
-		view.Div("health-title", goapp.H2().Text(title), view.Div("badges", tally...), goapp.P().Class("dim").Text("Looked at "+looked+".")),
-		view.Div("detail-tools", deep, &view.CopyButton{Label: "Copy the findings as JSON", Text: toJSON(a)}))
+		view.Div("health-title", goapp.H2().Text(title), view.Div("badges", tally...), goapp.P().Class("dim").Text(text.F("Looked at %s.", looked))),
+		view.Div("detail-tools", deep, &view.CopyButton{Label: text.T("Copy the findings as JSON"), Text: toJSON(a)}))
 }
 
 func lower(s string) string {
@@ -128,12 +132,12 @@ func (v *healthView) finding(f *api.HealthFinding) goapp.UI {
 			for _, e := range f.Evidence[evidenceShown:] {
 				more = append(more, goapp.Li().Body(v.evidence(e)...))
 			}
-			list = append(list, goapp.Details().Class("how").Body(goapp.Summary().Text(model.Count(int64(n-evidenceShown))+" more"), goapp.Ul().Class("evidence").Body(more...)))
+			list = append(list, goapp.Details().Class("how").Body(goapp.Summary().Text(text.F("%s more", model.Count(int64(n-evidenceShown)))), goapp.Ul().Class("evidence").Body(more...)))
 		}
 		body = append(body, list...)
 	}
 	if f.Hudi != "" {
-		body = append(body, goapp.P().Class("hudi-does").Body(goapp.Strong().Text("Hudi: "), goapp.Text(f.Hudi)))
+		body = append(body, goapp.P().Class("hudi-does").Body(goapp.Strong().Text(text.T("Hudi: ")), goapp.Text(f.Hudi)))
 	}
 	if st, label, ok := v.link(f.Link); ok {
 		body = append(body, view.Div("actions", view.Link("button small", st, goapp.Text(label))))
@@ -196,19 +200,19 @@ func (v *healthView) link(l api.HealthLink) (model.State, string, bool) {
 	case "timeline":
 		to := st.Go(model.Timeline)
 		to.Instant, to.Action = l.Instant, l.Action
-		return to, "Show it on the timeline", true
+		return to, text.T("Show it on the timeline"), true
 	case "files":
 		to := st.Go(model.Files)
 		to.Partition, to.FileID, to.Slice, to.OnlyPartition = l.Partition, l.FileID, l.BaseInstant, false
-		return to, "Show the files", true
+		return to, text.T("Show the files"), true
 	case "blocks":
 		to := st.Go(model.Blocks)
 		to.Partition, to.FileID, to.Slice, to.Log, to.OnlyPartition = l.Partition, l.FileID, l.BaseInstant, l.File, false
-		return to, "Show the log blocks", true
+		return to, text.T("Show the log blocks"), true
 	case "config", "housekeeping":
-		return st.Go(model.Table), "Show the table's own files", true
+		return st.Go(model.Table), text.T("Show the table's own files"), true
 	case "metadata":
-		return st.Go(model.Metadata), "Show the metadata table", true
+		return st.Go(model.Metadata), text.T("Show the metadata table"), true
 	}
 	return st, "", false
 }
@@ -219,16 +223,16 @@ func (v *healthView) checks(a *api.Health) goapp.UI {
 		mark := goapp.UI(view.Badge("", c.Status))
 		switch c.Status {
 		case "ok":
-			mark = goapp.Span().Class("badge good").Body(view.IconCheck.UI(), goapp.Text("fine"))
+			mark = goapp.Span().Class("badge good").Body(view.IconCheck.UI(), goapp.Text(text.T("fine")))
 		case "found":
-			mark = view.Badge("warn", "found")
+			mark = view.Badge("warn", text.T("found"))
 		case "skipped":
-			mark = view.Badge("", "skipped")
+			mark = view.Badge("", text.T("skipped"))
 		}
 		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Text(c.Title), goapp.Td().Body(mark), goapp.Td().Class("dim").Text(c.Note)))
 	}
-	return goapp.Section().Class("panel").Body(goapp.H2().Text("Checks"), view.Wrap("table-wrap", goapp.Table().Class("stats").Body(
-		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Check"), goapp.Th().Scope("col").Text("Outcome"), goapp.Th().Scope("col").Text("Note"))),
+	return goapp.Section().Class("panel").Body(goapp.H2().Text(text.T("Checks")), view.Wrap("table-wrap", goapp.Table().Class("stats").Body(
+		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text(text.T("Check")), goapp.Th().Scope("col").Text(text.T("Outcome")), goapp.Th().Scope("col").Text(text.T("Note")))),
 		goapp.TBody().Body(rows...))))
 }
 
@@ -245,13 +249,13 @@ type thresholdForm struct {
 }
 
 // set checks the table again with another value of a threshold.
-func (v *thresholdForm) set(t api.HealthThreshold, text string) {
-	x, ok := model.ParseAmount(text, t.Unit)
+func (v *thresholdForm) set(t api.HealthThreshold, said string) {
+	x, ok := model.ParseAmount(said, t.Unit)
 	if !ok {
 		if v.wrong == nil {
 			v.wrong = map[string]string{}
 		}
-		v.wrong[t.Name] = text
+		v.wrong[t.Name] = said
 		return
 	}
 	delete(v.wrong, t.Name)
@@ -275,8 +279,8 @@ func (v *thresholdForm) Render() goapp.UI {
 	for _, t := range list {
 		id := "limit-" + strings.ReplaceAll(t.Name, ".", "-")
 		shown, wrong := amount(t.Value, t.Unit), false
-		if text, ok := v.wrong[t.Name]; ok {
-			shown, wrong = text, true
+		if said, ok := v.wrong[t.Name]; ok {
+			shown, wrong = said, true
 		} else if t.Unit == "bytes" {
 			if x, ok := model.ParseAmount(shown, t.Unit); !ok || x != t.Value {
 				shown = model.Count(int64(t.Value)) + " bytes" // rounding would change it
@@ -291,11 +295,11 @@ func (v *thresholdForm) Render() goapp.UI {
 			if t.Unit == "bytes" {
 				example = "64 MB"
 			}
-			what = append(what, goapp.P().Class("bad-text").Role("alert").Text("That is no number of "+t.Unit+"; write it like "+example+"."))
+			what = append(what, goapp.P().Class("bad-text").Role("alert").Text(text.F("That is no number of %s; write it like %s.", t.Unit, example)))
 		}
 		if t.Value != t.Default {
 			changed = true
-			what = append(what, goapp.P().Body(view.Badge("accent", "changed"), goapp.Text(" by default "+amount(t.Default, t.Unit))))
+			what = append(what, goapp.P().Body(view.Badge("accent", text.T("changed")), goapp.Text(text.F(" by default %s", amount(t.Default, t.Unit)))))
 		}
 		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(view.Mono(t.Name)), goapp.Td().Body(input), goapp.Td().Class("dim").Body(what...)))
 	}
@@ -303,9 +307,9 @@ func (v *thresholdForm) Render() goapp.UI {
 	if changed {
 		st := v.Root.s.state
 		st.Limits = ""
-		reset = view.Link("button small", st, goapp.Text("Back to the defaults"))
+		reset = view.Link("button small", st, goapp.Text(text.T("Back to the defaults")))
 	}
-	return goapp.Section().Class("panel").Body(view.Div("panel-head", goapp.H2().Text("Thresholds"), reset), view.Wrap("table-wrap", goapp.Table().Class("stats limits").Body(
-		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Name"), goapp.Th().Scope("col").Text("Value"), goapp.Th().Scope("col").Text("Meaning"))),
+	return goapp.Section().Class("panel").Body(view.Div("panel-head", goapp.H2().Text(text.T("Thresholds")), reset), view.Wrap("table-wrap", goapp.Table().Class("stats limits").Body(
+		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text(text.T("Name")), goapp.Th().Scope("col").Text(text.T("Value")), goapp.Th().Scope("col").Text(text.T("Meaning")))),
 		goapp.TBody().Body(rows...))))
 }

@@ -9,6 +9,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -36,13 +37,13 @@ func (v *historyView) Render() goapp.UI {
 	h := &s.history
 	switch {
 	case st.Key == "":
-		body = append(body, view.Empty(view.IconLadder, "Why does a record have its value?",
-			"Type a record key, or open one from the rows or from a log block. Every version of it is shown in the order in which a reader merges them: what it held, where it lies, and why it won or lost.",
-			view.Link("button", st.Go(model.Rows), goapp.Text("Choose a row"))))
+		body = append(body, view.Empty(view.IconLadder, text.T("Why does a record have its value?"),
+			text.T("Type a record key, or open one from the rows or from a log block. Every version of it is shown in the order in which a reader merges them: what it held, where it lies, and why it won or lost."),
+			view.Link("button", st.Go(model.Rows), goapp.Text(text.T("Choose a row")))))
 	case h.fault != nil:
 		body = append(body, view.FaultPanel(h.fault, v.Root.bytesLink(h.fault), h.retrier(s)))
 	case h.val == nil:
-		body = append(body, view.Loading("Searching for the key", h.slow, h.prog, h.canceller()), bones())
+		body = append(body, view.Loading(text.T("Searching for the key"), h.slow, h.prog, h.canceller()), bones())
 	default:
 		body = append(body, v.answer(h.val)...)
 	}
@@ -51,15 +52,15 @@ func (v *historyView) Render() goapp.UI {
 
 func (v *historyView) form() goapp.UI {
 	st := v.Root.s.state
-	label := "Find"
+	label := text.T("Find")
 	return goapp.Form().Class("history-form").Role("search").Body(
-		goapp.Label().Class("visually-hidden").For("search").Text("Record key"),
+		goapp.Label().Class("visually-hidden").For("search").Text(text.T("Record key")),
 		goapp.Div().Class("field").Body(view.IconKey.UI(),
-			goapp.Input().ID("search").Type("text").Name("key").Placeholder("Record key, as in _hoodie_record_key").Value(v.typed).
+			goapp.Input().ID("search").Type("text").Name("key").Placeholder(text.T("Record key, as in _hoodie_record_key")).Value(v.typed).
 				AutoComplete(false).Spellcheck(false).Attr("autocapitalize", "off").
 				OnInput(func(ctx goapp.Context, _ goapp.Event) { v.typed = ctx.JSSrc().Get("value").String() })),
-		goapp.Button().Type("button").Class("switch").Role("switch").Aria("checked", v.prefix).Title("Find all keys that begin with this text").
-			Body(view.Span("switch-knob", ""), goapp.Text("beginning of a key")).
+		goapp.Button().Type("button").Class("switch").Role("switch").Aria("checked", v.prefix).Title(text.T("Find all keys that begin with this text")).
+			Body(view.Span("switch-knob", ""), goapp.Text(text.T("beginning of a key"))).
 			OnClick(func(goapp.Context, goapp.Event) { v.prefix = !v.prefix }),
 		goapp.Button().Type("submit").Class("button primary").Text(label),
 	).OnSubmit(func(_ goapp.Context, e goapp.Event) {
@@ -74,56 +75,56 @@ func (v *historyView) form() goapp.UI {
 func (v *historyView) answer(h *api.History) []goapp.UI {
 	st := v.Root.s.state
 	q := h.Searched
-	looked := "searched " + model.Plural(int64(q.FileGroups), "file group")
+	looked := text.F("searched %s", model.Plural(int64(q.FileGroups), "file group"))
 	if q.AllFileGroups > q.FileGroups {
-		looked = "searched " + model.Count(int64(q.FileGroups)) + " of " + model.Plural(int64(q.AllFileGroups), "file group")
+		looked = text.F("searched %s of %s", model.Count(int64(q.FileGroups)), model.Plural(int64(q.AllFileGroups), "file group"))
 	}
 	looked += ", " + model.Plural(int64(q.Files), "file")
 	if q.BaseSkipped > 0 {
-		looked += "; " + model.Plural(int64(q.BaseSkipped), "base file") + " passed over by key range and bloom filter"
+		looked += text.F("; %s passed over by key range and bloom filter", model.Plural(int64(q.BaseSkipped), "base file"))
 	}
 	tools := []goapp.UI{}
 	if q.RecordIndex {
-		looked += "; the record index named the file group"
+		looked += text.T("; the record index named the file group")
 	}
 	if q.AllFileGroups > q.FileGroups && !st.Everywhere {
 		all := st
 		all.Everywhere = true
-		tools = append(tools, view.Link("link", all, goapp.Text("Look everywhere")))
+		tools = append(tools, view.Link("link", all, goapp.Text(text.T("Look everywhere"))))
 	}
-	rule := append([]goapp.UI{goapp.Span().Class("dim").Text("Merge")}, mergeText(h.Merge)...)
+	rule := append([]goapp.UI{goapp.Span().Class("dim").Text(text.T("Merge"))}, mergeText(h.Merge)...)
 	if len(h.Merge.OrderingFields) > 0 {
 		rule = append(rule, goapp.Text(" "), view.Mono(strings.Join(h.Merge.OrderingFields, ", ")))
 	}
 	out := []goapp.UI{view.Div("toolbar", view.Group(
 		goapp.Strong().ID("key-count").Class("num").Text(model.Plural(int64(len(h.Keys)), "key")),
 		goapp.Span().Class("rule").Body(rule...),
-		goapp.Span().Class("dim").Body(goapp.Text("as of "), goapp.Span().Class("mono").Title(model.Clock(h.AsOf)).Text(h.AsOf)),
-		goapp.Span().Class("dim").Title("The Hudi release whose rules of reading were followed").Text("rules: "+h.Rules),
+		goapp.Span().Class("dim").Body(goapp.Text(text.T("as of ")), goapp.Span().Class("mono").Title(model.Clock(h.AsOf)).Text(h.AsOf)),
+		goapp.Span().Class("dim").Title(text.T("The Hudi release whose rules of reading were followed")).Text(text.F("rules: %s", h.Rules)),
 		view.Span("dim", looked),
-		view.Div("toolbar-end", append(tools, &view.CopyButton{Label: "Copy the history as JSON", Text: toJSON(h)})...),
+		view.Div("toolbar-end", append(tools, &view.CopyButton{Label: text.T("Copy the history as JSON"), Text: toJSON(h)})...),
 	)...)}
 	if f := view.Findings(h.Findings); f != nil {
 		out = append(out, f)
 	}
 	if len(h.Keys) == 0 {
-		text := "No version of this key is in any base file or log block. Keys are compared exactly, letter by letter."
+		said := text.T("No version of this key is in any base file or log block. Keys are compared exactly, letter by letter.")
 		if st.Prefix {
-			text = "No key begins with this text."
+			said = text.T("No key begins with this text.")
 		}
 		alt := st
 		alt.Prefix = true
 		var way goapp.UI
 		if !st.Prefix {
-			way = view.Link("button", alt, goapp.Text("Keys that begin with it"))
+			way = view.Link("button", alt, goapp.Text(text.T("Keys that begin with it")))
 		}
-		return append(out, view.Empty(view.IconLadder, "Not found", text, way))
+		return append(out, view.Empty(view.IconLadder, text.T("Not found"), said, way))
 	}
 	for i := range h.Keys {
 		out = append(out, v.key(h, &h.Keys[i]))
 	}
 	if h.More {
-		out = append(out, goapp.P().Class("dim").Text("More keys begin with this text; type more of it to see them."))
+		out = append(out, goapp.P().Class("dim").Text(text.T("More keys begin with this text; type more of it to see them.")))
 	}
 	return out
 }
@@ -151,23 +152,23 @@ func (v *historyView) key(h *api.History, k *api.KeyHistory) goapp.UI {
 			versions += len(k.Copies[i].Slices[j].Versions)
 		}
 	}
-	head := []goapp.UI{goapp.H2().Body(view.IconKey.UI(), name), view.Span("dim num", model.Plural(int64(versions), "version")+" in "+model.Plural(int64(len(k.Copies)), "file group"))}
+	head := []goapp.UI{goapp.H2().Body(view.IconKey.UI(), name), view.Span("dim num", text.F("%s in %s", model.Plural(int64(versions), "version"), model.Plural(int64(len(k.Copies)), "file group")))}
 	body := []goapp.UI{view.Div("key-head", head...)}
 	if visible > 1 {
 		body = append(body, goapp.Div().Class("finding bad").Body(view.IconWarning.UI(), view.Div("finding-text",
-			goapp.Strong().Text("A snapshot shows this key "+model.Count(int64(visible))+" times."),
-			goapp.Text(" Records are merged within a file group only; copies in other file groups or partitions stand beside each other."))))
+			goapp.Strong().Text(text.F("A snapshot shows this key %s times.", model.Count(int64(visible)))),
+			goapp.Text(text.T(" Records are merged within a file group only; copies in other file groups or partitions stand beside each other.")))))
 	} else if len(k.Copies) > 1 {
 		body = append(body, goapp.Div().Class("finding note").Body(view.IconInfo.UI(), view.Div("finding-text",
-			goapp.Strong().Text("The key is in "+model.Plural(int64(len(k.Copies)), "file group")+"."),
-			goapp.Text(" Records are merged within a file group only."))))
+			goapp.Strong().Text(text.F("The key is in %s.", model.Plural(int64(len(k.Copies)), "file group"))),
+			goapp.Text(text.T(" Records are merged within a file group only.")))))
 	}
 	var copies []goapp.UI
 	for i := range k.Copies {
 		copies = append(copies, v.copy(h, k.Key, &k.Copies[i]))
 	}
 	body = append(body, view.Div("copies", copies...))
-	return goapp.Section().Class("key").Aria("label", "Key "+k.Key).Body(body...)
+	return goapp.Section().Class("key").Aria("label", text.F("Key %s", k.Key)).Body(body...)
 }
 
 func (v *historyView) copy(h *api.History, key string, c *api.KeyInGroup) goapp.UI {
@@ -180,12 +181,12 @@ func (v *historyView) copy(h *api.History, key string, c *api.KeyInGroup) goapp.
 	if c.ReplacedBy != "" {
 		to := v.Root.s.state.Go(model.Timeline)
 		to.Instant, to.Action = c.ReplacedBy, ""
-		badges = append(badges, view.Link("badge warn", to, goapp.Text("replaced by "+c.ReplacedBy)))
+		badges = append(badges, view.Link("badge warn", to, goapp.Text(text.F("replaced by %s", c.ReplacedBy))))
 	}
 	body := []goapp.UI{view.Div("copy-head",
 		view.Div("copy-place", view.Mono(partitionName(c.Partition)), view.Link("link mono", files, goapp.Text(model.ShortID(c.FileID)))),
 		view.Div("badges", badges...),
-		view.Div("detail-tools", &view.CopyButton{Label: "Copy this file group's history as JSON", Text: toJSON(c)}),
+		view.Div("detail-tools", &view.CopyButton{Label: text.T("Copy this file group's history as JSON"), Text: toJSON(c)}),
 	)}
 	for i := range c.Slices {
 		body = append(body, v.slice(h, key, c, i))
@@ -199,9 +200,9 @@ func (v *historyView) slice(h *api.History, key string, c *api.KeyInGroup, at in
 	s := &c.Slices[at]
 	notes := []goapp.UI{}
 	if s.Latest {
-		notes = append(notes, view.Badge("good", "a snapshot reads this slice"))
+		notes = append(notes, view.Badge("good", text.T("a snapshot reads this slice")))
 	} else {
-		notes = append(notes, view.Badge("", "earlier slice"))
+		notes = append(notes, view.Badge("", text.T("earlier slice")))
 	}
 	var rungs []goapp.UI
 	sources := model.Sources(s, h.Columns)
@@ -221,27 +222,27 @@ func (v *historyView) slice(h *api.History, key string, c *api.KeyInGroup, at in
 	rungs = append(rungs, v.result(h, s, sources, several))
 	id := "slice " + s.BaseInstant
 	return goapp.Section().Class("ladder-slice").DataSet("slice", s.BaseInstant).Aria("label", id).Body(
-		view.Div("slice-title", goapp.H3().Text("Slice"), view.Mono(s.BaseInstant), view.Span("dim", model.Clock(s.BaseInstant)), view.Div("badges", notes...)),
+		view.Div("slice-title", goapp.H3().Text(text.T("Slice")), view.Mono(s.BaseInstant), view.Span("dim", model.Clock(s.BaseInstant)), view.Div("badges", notes...)),
 		goapp.Ol().Class("ladder").Body(rungs...),
 	)
 }
 
 // outcomes are how the outcome of a version is told: a class and a word.
 var outcomes = map[string][2]string{
-	"won": {"won", "Won"}, "lost": {"lost", "Lost"}, "merged": {"merged", "Combined"},
-	"superseded": {"superseded", "Superseded"}, "not read": {"notread", "Not read"},
+	"won": {"won", text.Key("Won")}, "lost": {"lost", text.Key("Lost")}, "merged": {"merged", text.Key("Combined")},
+	"superseded": {"superseded", text.Key("Superseded")}, "not read": {"notread", text.Key("Not read")},
 }
 
 func kindOfVersion(ver *api.Version) (class, letter, name string) {
 	switch ver.Kind {
 	case "base":
-		return "base", "B", "Row of the base file"
+		return "base", "B", text.T("Row of the base file")
 	case "delete":
-		return "blk-delete", "X", "Delete"
+		return "blk-delete", "X", text.T("Delete")
 	case "delete flag":
-		return "blk-delete", "X", "Row that flags itself as deleted"
+		return "blk-delete", "X", text.T("Row that flags itself as deleted")
 	}
-	return "blk-data", "D", "Record of a log block"
+	return "blk-data", "D", text.T("Record of a log block")
 }
 
 func (v *historyView) rung(h *api.History, c *api.KeyInGroup, s *api.SliceHistory, i, number int) goapp.UI {
@@ -252,15 +253,15 @@ func (v *historyView) rung(h *api.History, c *api.KeyInGroup, s *api.SliceHistor
 		o = [2]string{"", ver.Outcome}
 	}
 	head := []goapp.UI{goapp.Strong().Text(name)}
-	head = append(head, goapp.Span().Class("outcome", o[0]).Text(o[1]))
+	head = append(head, goapp.Span().Class("outcome", o[0]).Text(text.T(o[1])))
 	if number > 0 {
-		head = append(head, goapp.Span().Class("source", "src"+strconv.Itoa((number-1)%6)).Title("Values marked with this number come from here").Text(strconv.Itoa(number)))
+		head = append(head, goapp.Span().Class("source", "src"+strconv.Itoa((number-1)%6)).Title(text.T("Values marked with this number come from here")).Text(strconv.Itoa(number)))
 	}
 	instant := v.Root.s.state.Go(model.Timeline)
 	instant.Instant, instant.Action = ver.Instant, ""
 	facts := []goapp.UI{}
 	if ver.Instant != "" {
-		facts = append(facts, view.Fact("Instant", view.Link("link mono", instant, goapp.Text(ver.Instant)), completedNote(ver.Completed)))
+		facts = append(facts, view.Fact(text.T("Instant"), view.Link("link mono", instant, goapp.Text(ver.Instant)), completedNote(ver.Completed)))
 	}
 	if ver.Ordering != "" {
 		f := "Ordering"
@@ -269,7 +270,7 @@ func (v *historyView) rung(h *api.History, c *api.KeyInGroup, s *api.SliceHistor
 		}
 		facts = append(facts, view.Fact(f, goapp.B().Class("mono").Text(ver.Ordering), view.Span("dim", ver.OrderingType)))
 	}
-	facts = append(facts, view.Fact("In", v.place(c, s, ver)...))
+	facts = append(facts, view.Fact(text.T("In"), v.place(c, s, ver)...))
 	body := []goapp.UI{
 		view.Div("rung-head", head...),
 		goapp.P().Class("why").Text(sentence(ver.Why)),
@@ -292,7 +293,7 @@ func completedNote(completed string) goapp.UI {
 	if completed == "" {
 		return goapp.Text("") // not known: timelines before layout 2 do not store it
 	}
-	return goapp.Span().Class("dim").Title("Completion time").Body(goapp.Text("completed "), view.Mono(completed))
+	return goapp.Span().Class("dim").Title(text.T("Completion time")).Body(goapp.Text(text.T("completed ")), view.Mono(completed))
 }
 
 // place leads to where a version lies.
@@ -302,7 +303,7 @@ func (v *historyView) place(c *api.KeyInGroup, s *api.SliceHistory, ver *api.Ver
 	if ver.Block < 0 {
 		to := st.Go(model.Files)
 		to.Partition, to.FileID, to.Slice, to.OnlyPartition = c.Partition, c.FileID, s.BaseInstant, false
-		return []goapp.UI{goapp.A().Class("link mono").Href("#" + to.Fragment()).Title(ver.File).Text(model.ShortID(file)), view.Span("dim num", "row "+model.Count(ver.Record+1))}
+		return []goapp.UI{goapp.A().Class("link mono").Href("#" + to.Fragment()).Title(ver.File).Text(model.ShortID(file)), view.Span("dim num", text.F("row %s", model.Count(ver.Record+1)))}
 	}
 	to := st.Go(model.Blocks)
 	to.Partition, to.FileID, to.Slice, to.OnlyPartition = c.Partition, c.FileID, s.BaseInstant, false
@@ -311,11 +312,11 @@ func (v *historyView) place(c *api.KeyInGroup, s *api.SliceHistory, ver *api.Ver
 		to.Byte = ver.Start + 1
 	}
 	out := []goapp.UI{
-		goapp.A().Class("link").Href("#"+to.Fragment()).Title(ver.File).Body(goapp.Text("block "+strconv.Itoa(ver.Block)+" of "), view.Mono(file)),
-		view.Span("dim num", "record "+model.Count(ver.Record+1)),
+		goapp.A().Class("link").Href("#"+to.Fragment()).Title(ver.File).Body(goapp.Text(text.F("block %s of ", strconv.Itoa(ver.Block))), view.Mono(file)),
+		view.Span("dim num", text.F("record %s", model.Count(ver.Record+1))),
 	}
 	if ver.End > ver.Start {
-		out = append(out, view.Span("dim num", "bytes "+model.Count(ver.Start)+" – "+model.Count(ver.End)))
+		out = append(out, view.Span("dim num", text.F("bytes %s – %s", model.Count(ver.Start), model.Count(ver.End))))
 	}
 	return out
 }
@@ -350,16 +351,16 @@ func (v *historyView) values(h *api.History, ver *api.Version, key string) goapp
 		class, note := "", ""
 		switch {
 		case missing[c.Name]:
-			class, note = "missing", "not in this partial update"
+			class, note = "missing", text.T("not in this partial update")
 		case changed[c.Name]:
-			class, note = "changed", "differs from the version before"
+			class, note = "changed", text.T("differs from the version before")
 		}
 		items = append(items, valueItem(c, ver.Row[i], class, note))
 	}
 	body := []goapp.UI{goapp.Dl().Class("values").Body(items...)}
 	switch {
 	case v.all[key]:
-		body = append(body, view.Button("small quiet", "Fewer values", func(goapp.Context, goapp.Event) { v.toggle(key) }, key))
+		body = append(body, view.Button("small quiet", text.T("Fewer values"), func(goapp.Context, goapp.Event) { v.toggle(key) }, key))
 	case hidden > 0:
 		body = append(body, view.Button("small quiet", model.Plural(int64(hidden), "more value"), func(goapp.Context, goapp.Event) { v.toggle(key) }, key))
 	}
@@ -383,21 +384,21 @@ func set(names []string) map[string]bool {
 
 func valueItem(c api.Column, raw json.RawMessage, class, note string) goapp.UI {
 	cell := model.Cell(raw)
-	text := cell.Text
+	said := cell.Text
 	if class == "missing" {
-		text = "not carried"
-	} else if cell.Kind == model.StringNode && text == "" {
-		text = "“”"
+		said = text.T("not carried")
+	} else if cell.Kind == model.StringNode && said == "" {
+		said = "“”"
 	}
 	return goapp.Div().Class("value-item", class).Title(strings.TrimSpace(c.Name+" "+c.Type+" "+note)).Body(
-		goapp.Dt().Text(c.Name), goapp.Dd().Class(cellClass(cell.Kind)).Text(text))
+		goapp.Dt().Text(c.Name), goapp.Dd().Class(cellClass(cell.Kind)).Text(said))
 }
 
 // result is the last rung of a slice: what reading it gives, and from which version each
 // value comes where there are several.
 func (v *historyView) result(h *api.History, s *api.SliceHistory, sources []int, several bool) goapp.UI {
 	var body []goapp.UI
-	node, word := "=", "Reading the slice gives this row"
+	node, word := "=", text.T("Reading the slice gives this row")
 	switch s.Result {
 	case "row":
 		var items []goapp.UI
@@ -407,9 +408,9 @@ func (v *historyView) result(h *api.History, s *api.SliceHistory, sources []int,
 			}
 			item := valueItem(c, s.Row[i], "", "")
 			if several {
-				tag := goapp.UI(goapp.Span().Class("source computed").Title("The merger computed this value").Text("ƒ"))
+				tag := goapp.UI(goapp.Span().Class("source computed").Title(text.T("The merger computed this value")).Text("ƒ"))
 				if n := sources[i]; n >= 0 {
-					tag = goapp.Span().Class("source", "src"+strconv.Itoa(n%6)).Title("From version " + strconv.Itoa(n+1)).Text(strconv.Itoa(n + 1))
+					tag = goapp.Span().Class("source", "src"+strconv.Itoa(n%6)).Title(text.F("From version %s", strconv.Itoa(n+1))).Text(strconv.Itoa(n + 1))
 				}
 				cell := model.Cell(s.Row[i])
 				item = goapp.Div().Class("value-item").Title(c.Name+" "+c.Type).Body(
@@ -419,9 +420,9 @@ func (v *historyView) result(h *api.History, s *api.SliceHistory, sources []int,
 		}
 		body = append(body, goapp.Dl().Class("values").Body(items...))
 	case "deleted":
-		node, word = "×", "Reading the slice gives no row: the record is deleted"
+		node, word = "×", text.T("Reading the slice gives no row: the record is deleted")
 	default:
-		node, word = "∅", "Reading the slice gives no row for this key"
+		node, word = "∅", text.T("Reading the slice gives no row for this key")
 	}
 	return goapp.Li().Class("rung result", s.Result).DataSet("result", s.Result).Body(
 		goapp.Span().Class("node end").Aria("hidden", true).Text(node),
@@ -438,7 +439,7 @@ func (v *historyView) outcome(h *api.History, c *api.KeyInGroup) goapp.UI {
 		} else if n := len(c.Slices); n == 0 || !c.Slices[n-1].Latest {
 			why = "No slice that a snapshot reads has the key."
 		}
-		return goapp.Div().Class("shown none").DataSet("shown", "no").Body(view.IconStop.UI(), view.Div("finding-text", goapp.Strong().Text("A snapshot shows no row."), goapp.Text(" "+why)))
+		return goapp.Div().Class("shown none").DataSet("shown", "no").Body(view.IconStop.UI(), view.Div("finding-text", goapp.Strong().Text(text.T("A snapshot shows no row.")), goapp.Text(" "+why)))
 	}
 	rows := v.Root.s.state.Go(model.Rows)
 	rows.Partition, rows.FileID, rows.OnlyPartition = c.Partition, c.FileID, false
@@ -449,6 +450,6 @@ func (v *historyView) outcome(h *api.History, c *api.KeyInGroup) goapp.UI {
 		}
 	}
 	return goapp.Div().Class("shown").DataSet("shown", "yes").Body(view.IconCheck.UI(),
-		view.Div("finding-text", goapp.Strong().Text("A snapshot shows this row."), goapp.Text(" "), view.Link("link", rows, goapp.Text("Rows of the file group"))),
-		&view.CopyButton{Label: "Copy the row as JSON", Text: toJSON(cells)})
+		view.Div("finding-text", goapp.Strong().Text(text.T("A snapshot shows this row.")), goapp.Text(" "), view.Link("link", rows, goapp.Text(text.T("Rows of the file group")))),
+		&view.CopyButton{Label: text.T("Copy the row as JSON"), Text: toJSON(cells)})
 }

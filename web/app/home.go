@@ -8,6 +8,7 @@ import (
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
 
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -33,19 +34,19 @@ func (s Sample) state() model.State {
 }
 
 func (r *Root) loadSamples(ctx goapp.Context) {
-	fail := func(text string) {
-		ctx.Dispatch(func(goapp.Context) { r.sampleEr = text; r.s.rev++ })
+	fail := func(said string) {
+		ctx.Dispatch(func(goapp.Context) { r.sampleEr = said; r.s.rev++ })
 	}
 	goapp.Window().Call("fetch", "samples/samples.json").Then(func(resp goapp.Value) {
 		if !resp.Get("ok").Truthy() {
-			fail("The gallery could not be loaded (HTTP " + resp.Get("status").Call("toString").String() + ").")
+			fail(text.F("The gallery could not be loaded (HTTP %s).", resp.Get("status").Call("toString").String()))
 			return
 		}
-		resp.Call("text").Then(func(text goapp.Value) {
-			body := text.String()
+		resp.Call("text").Then(func(said goapp.Value) {
+			body := said.String()
 			ctx.Dispatch(func(goapp.Context) {
 				if err := json.Unmarshal([]byte(body), &r.samples); err != nil {
-					r.sampleEr = "The gallery's list is damaged: " + err.Error()
+					r.sampleEr = text.F("The gallery's list is damaged: %s", err.Error())
 				}
 				r.s.rev++
 			})
@@ -57,16 +58,16 @@ func (r *Root) loadSamples(ctx goapp.Context) {
 func (r *Root) home() goapp.UI {
 	return view.Div("home", view.Group(
 		goapp.Section().Class("hero").Body(
-			goapp.H1().Text("See what is really inside an Apache Hudi table"),
-			goapp.P().Class("lede").Text("Timeline, file slices, log blocks down to the byte, merged rows. Everything is read in this browser tab; nothing is uploaded and nothing is installed."),
+			goapp.H1().Text(text.T("See what is really inside an Apache Hudi table")),
+			goapp.P().Class("lede").Text(text.T("Timeline, file slices, log blocks down to the byte, merged rows. Everything is read in this browser tab; nothing is uploaded and nothing is installed.")),
 			r.opener(),
 		),
 		r.served(),
 		r.learnSection(),
 		goapp.Section().Class("samples").Aria("labelledby", "samples-title").Body(
 			view.Div("section-head",
-				goapp.H2().ID("samples-title").Text("Or start with a real table"),
-				goapp.P().Class("dim").Text("Small tables written by Apache Hudi itself, embedded in this page."),
+				goapp.H2().ID("samples-title").Text(text.T("Or start with a real table")),
+				goapp.P().Class("dim").Text(text.T("Small tables written by Apache Hudi itself, embedded in this page.")),
 			),
 			r.gallery(),
 		),
@@ -75,27 +76,34 @@ func (r *Root) home() goapp.UI {
 
 func (r *Root) opener() goapp.UI {
 	return view.Div("opener",
-		goapp.Form().Class("open-url").Body(
-			goapp.Label().Class("visually-hidden").For("url").Text("Address of a table"),
-			goapp.Div().Class("field").Body(
-				view.IconGlobe.UI(),
-				goapp.Input().ID("url").Type("text").Name("url").Placeholder("https://…/my_table/ or …/my_table.zip").
-					AutoComplete(false).Spellcheck(false).Attr("inputmode", "url").Attr("autocapitalize", "off"),
-			),
-			goapp.Button().Type("submit").Class("button primary").Text("Open"),
-		).OnSubmit(func(_ goapp.Context, e goapp.Event) {
-			e.PreventDefault()
-			r.openURL(goapp.Window().GetElementByID("url").Get("value").String())
-		}),
-		view.Div("drop-zone",
+		&storeForm{Root: r, Rev: r.s.rev},
+		view.Div("drop-zone", view.Group(
 			view.IconDrop.UI(),
-			goapp.P().Body(goapp.Strong().Text("Drop a table here: "), goapp.Text("its folder, a .zip of it, or a single .log file")),
+			goapp.P().Body(goapp.Strong().Text(text.T("Drop a table here: ")), goapp.Text(text.T("its folder, a .zip, .tar or .tar.gz of it, or a single .log file"))),
 			view.Div("actions",
-				r.chooser("choose-folder", "Choose a folder", view.IconFolder, true),
-				r.chooser("choose-file", "Choose a file", view.IconFile, false),
+				r.folderChooser(),
+				r.chooser("choose-file", text.T("Choose a file"), view.IconFile, false),
 			),
-		),
+			r.recentFolders(),
+		)...),
 	)
+}
+
+// addressForm opens a table by its address.
+func (r *Root) addressForm() goapp.UI {
+	return goapp.Form().Class("open-url").Body(
+		goapp.Label().Class("visually-hidden").For("url").Text(text.T("Address of a table")),
+		goapp.Div().Class("field").Body(
+			view.IconGlobe.UI(),
+			goapp.Input().ID("url").Type("text").Name("url").Placeholder(text.T("https://…/my_table/, …/my_table.zip or s3://bucket/my_table")).
+				AutoComplete(false).Spellcheck(false).Attr("inputmode", "url").Attr("autocapitalize", "off"),
+		),
+		goapp.Button().Type("submit").Class("button primary").Text(text.T("Open")),
+	).OnSubmit(func(_ goapp.Context, e goapp.Event) {
+		e.PreventDefault()
+		said := goapp.Window().GetElementByID("url").Get("value").String()
+		r.s.dispatch(func() { r.openURL(said) })
+	})
 }
 
 // chooser is a button over a file input.
@@ -111,23 +119,30 @@ func (r *Root) chooser(id, label string, icon view.Icon, folder bool) goapp.UI {
 }
 
 // openURL opens what was typed into the URL box.
-func (r *Root) openURL(text string) {
-	text = strings.TrimSpace(text)
+func (r *Root) openURL(said string) {
+	said = strings.TrimSpace(said)
 	switch {
-	case text == "":
-		r.notice = &notice{"warn", "Type the address of a table: the folder that holds “.hoodie”, or a .zip of it."}
+	case said == "":
+		r.notice = &notice{"warn", text.T("Type the address of a table: the folder that holds “.hoodie”, or a .zip of it.")}
 		return
-	case strings.HasPrefix(text, "s3://"), strings.HasPrefix(text, "s3a://"), strings.HasPrefix(text, "gs://"), strings.HasPrefix(text, "abfs"), strings.HasPrefix(text, "hdfs:"):
-		scheme, _, _ := strings.Cut(text, ":")
-		r.notice = &notice{"warn", "A browser can't speak " + scheme + "://. Use the HTTPS address of the bucket or folder, a bundle of presigned URLs, or serve the table with “hudiscope serve”."}
+	case strings.HasPrefix(said, "hdfs:"):
+		r.notice = &notice{"warn", text.T("A browser can't speak hdfs://. Use the address of a WebHDFS or HTTP gateway, or serve the table with “hudiscope serve”.")}
 		return
 	}
-	text, scheme := model.TypedLocation(text)
+	if k := model.KindOfStore(said); k != model.NoStore && !strings.HasPrefix(strings.ToLower(said), "http") {
+		clean, _ := model.StripCredentials(said)
+		if clean != said {
+			r.notice = &notice{"warn", text.T("Keys don't belong into an address, which is shown and remembered: give them in the fields for them.")}
+		}
+		r.typed = model.ParseStore(clean)
+		return
+	}
+	said, scheme := model.TypedLocation(said)
 	r.assumed, r.assumedScheme = "", scheme
 	if scheme != "" {
-		r.assumed, _ = model.StripCredentials(text)
+		r.assumed, _ = model.StripCredentials(said)
 	}
-	r.open(text)
+	r.open(said)
 }
 
 // fullLocation is the present location with what was kept out of the address.
@@ -149,8 +164,8 @@ func (r *Root) loadTables(ctx goapp.Context) {
 		if !resp.Get("ok").Truthy() {
 			return
 		}
-		resp.Call("text").Then(func(text goapp.Value) {
-			if list := tableList([]byte(text.String())); len(list) > 0 {
+		resp.Call("text").Then(func(said goapp.Value) {
+			if list := tableList([]byte(said.String())); len(list) > 0 {
 				ctx.Dispatch(func(goapp.Context) { r.tables = list; r.s.rev++ })
 			}
 		})
@@ -193,8 +208,8 @@ func (r *Root) served() goapp.UI {
 	}
 	return goapp.Section().Class("samples").Aria("labelledby", "tables-title").Body(
 		view.Div("section-head",
-			goapp.H2().ID("tables-title").Text("Tables of this server"),
-			goapp.P().Class("dim").Text("Served along with this page."),
+			goapp.H2().ID("tables-title").Text(text.T("Tables of this server")),
+			goapp.P().Class("dim").Text(text.T("Served along with this page.")),
 		),
 		view.Div("gallery", cards...),
 	)
@@ -202,7 +217,7 @@ func (r *Root) served() goapp.UI {
 
 func (r *Root) gallery() goapp.UI {
 	if r.sampleEr != "" {
-		return view.Empty(view.IconInfo, "No gallery", r.sampleEr)
+		return view.Empty(view.IconInfo, text.T("No gallery"), r.sampleEr)
 	}
 	if len(r.samples) == 0 {
 		var ghosts []goapp.UI

@@ -7,6 +7,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -19,13 +20,13 @@ func (v *tableView) housekeeping() goapp.UI {
 	case h.fault != nil:
 		body = append(body, view.FaultPanel(h.fault, nil, h.retrier(s)))
 	case h.val == nil:
-		body = append(body, view.Loading("Looking below .hoodie", h.slow, h.prog, h.canceller()), bones())
+		body = append(body, view.Loading(text.T("Looking below .hoodie"), h.slow, h.prog, h.canceller()), bones())
 	default:
 		body = v.houseItems(h.val)
 	}
-	head := []goapp.UI{goapp.H2().Text("Housekeeping")}
+	head := []goapp.UI{goapp.H2().Text(text.T("Housekeeping"))}
 	if h.val != nil {
-		head = append(head, view.Div("detail-tools", view.Span("dim", "what lies below .hoodie"), &view.CopyButton{Label: "Copy as JSON", Text: toJSON(h.val)}))
+		head = append(head, view.Div("detail-tools", view.Span("dim", text.T("what lies below .hoodie")), &view.CopyButton{Label: text.T("Copy as JSON"), Text: toJSON(h.val)}))
 	}
 	return goapp.Section().Class("panel wide").Body(append([]goapp.UI{view.Div("panel-head", head...)}, body...)...)
 }
@@ -40,7 +41,7 @@ func (v *tableView) houseItems(h *api.Housekeeping) []goapp.UI {
 		for _, c := range h.Config {
 			rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Class("mono wrap").Text(c.Key), goapp.Td().Body(view.Badge("", c.Kind)), goapp.Td().Class("mono wrap").Body(before(c.Backup)), goapp.Td().Class("mono wrap").Text(c.Now)))
 		}
-		out = append(out, goapp.H3().Text("Changed since the backup of hoodie.properties"), table([]string{"Property", "Change", "Backup", "Now"}, rows))
+		out = append(out, goapp.H3().Text(text.T("Changed since the backup of hoodie.properties")), table([]string{text.T("Property"), text.T("Change"), text.T("Backup"), text.T("Now")}, rows))
 	}
 	if len(h.SchemaHistory) > 0 {
 		var rows []goapp.UI
@@ -49,10 +50,10 @@ func (v *tableView) houseItems(h *api.Housekeeping) []goapp.UI {
 			st.Instant, st.Action = in.Requested, in.Action
 			rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(view.Link("link mono", st, goapp.Text(in.Requested))), goapp.Td().Class("dim").Text(model.Clock(in.Requested))))
 		}
-		out = append(out, goapp.H3().Text("Schema history"), table([]string{"Instant", "Time"}, rows))
+		out = append(out, goapp.H3().Text(text.T("Schema history")), table([]string{text.T("Instant"), text.T("Time")}, rows))
 	}
 	if len(h.Items) == 0 {
-		return append(out, goapp.P().Class("dim").Text("Nothing but the timeline and the properties."))
+		return append(out, goapp.P().Class("dim").Text(text.T("Nothing but the timeline and the properties.")))
 	}
 	items := append([]api.HousekeepingItem{}, h.Items...)
 	sort.SliceStable(items, func(i, j int) bool { return items[i].Kind < items[j].Kind })
@@ -78,11 +79,11 @@ func (v *tableView) houseItems(h *api.Housekeeping) []goapp.UI {
 		}
 		path := []goapp.UI{goapp.Span().Class("mono wrap").Text(it.Path)}
 		if len(it.Names) > 0 {
-			path = append(path, goapp.Details().Class("how").Body(goapp.Summary().Text(model.Plural(int64(it.Files), "file")+" inside"), names(it.Names)))
+			path = append(path, goapp.Details().Class("how").Body(goapp.Summary().Text(text.F("%s inside", model.Plural(int64(it.Files), "file"))), names(it.Names)))
 		}
 		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Text(it.Kind), goapp.Td().Body(path...), goapp.Td().Class("num").Text(size), goapp.Td().Body(instant), goapp.Td().Class("dim").Text(it.Meaning)))
 	}
 	return append(out, view.Wrap("table-wrap", goapp.Table().ID("housekeeping").Class("stats house").Body(
-		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("What"), goapp.Th().Scope("col").Text("Path"), goapp.Th().Scope("col").Class("num").Text("Size"), goapp.Th().Scope("col").Text("Instant"), goapp.Th().Scope("col").Text("Meaning"))),
+		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text(text.T("What")), goapp.Th().Scope("col").Text(text.T("Path")), goapp.Th().Scope("col").Class("num").Text(text.T("Size")), goapp.Th().Scope("col").Text(text.T("Instant")), goapp.Th().Scope("col").Text(text.T("Meaning")))),
 		goapp.TBody().Body(rows...))))
 }

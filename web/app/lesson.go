@@ -172,7 +172,7 @@ func (r *Root) lessonCards() goapp.UI {
 	if len(l.all) == 0 {
 		var ghosts []goapp.UI
 		for range 6 {
-			ghosts = append(ghosts, view.Div("card ghost"))
+			ghosts = append(ghosts, view.Div("lesson-card ghost"))
 		}
 		return goapp.Div().Class("gallery lessons").Aria("busy", true).Body(ghosts...)
 	}
@@ -189,7 +189,7 @@ func (r *Root) lessonCards() goapp.UI {
 		if questions > 0 {
 			count += " · " + model.Plural(int64(questions), "question")
 		}
-		cards = append(cards, view.Link("card lesson-card", stepState(x, 0),
+		cards = append(cards, view.Link("lesson-card", stepState(x, 0),
 			view.Div("lesson-number num", goapp.Text(strconv.Itoa(i+1))),
 			goapp.H3().Text(x.Title.In(text.Lang())),
 			goapp.P().Text(x.About.In(text.Lang())),
@@ -452,6 +452,11 @@ func (r *Root) ask(key string, q *lesson.Question, typed string, give bool) {
 				return
 			}
 			a.real, a.right = real, !give && lesson.Same(typed, real)
+			r.ctx.Defer(func(goapp.Context) {
+				if el := goapp.Window().GetElementByID("lesson-said"); el.Truthy() {
+					el.Call("scrollIntoView", map[string]any{"block": "nearest"})
+				}
+			})
 		})
 	}()
 }

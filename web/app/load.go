@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,8 +23,10 @@ type load[A any] struct {
 	val   *A
 	fault *api.Fault
 	busy  bool
-	slow  bool
-	prog  api.Progress
+	// kept is set while val is the answer for another instant, shown until the one that was asked for comes.
+	kept bool
+	slow bool
+	prog api.Progress
 
 	seq    int
 	cancel context.CancelFunc
@@ -37,6 +40,17 @@ func want[A any](s *Session, l *load[A], key string, op api.Op, req any) {
 	})
 }
 
+// wantAsOf is want for an answer as of an instant, "" for the latest: the answer for another instant is shown until this
+// one comes, so that moving through time does not flicker.
+func wantAsOf[A any](s *Session, l *load[A], key, asOf string, op api.Op, req any) {
+	const at = "\x00as of "
+	before, val := l.key, l.val
+	want(s, l, key+at+asOf, op, req)
+	if l.busy && l.val == nil && val != nil && before != l.key && strings.HasPrefix(before, key+at) {
+		l.val, l.kept = val, true
+	}
+}
+
 // wantBy is want for an answer that takes more than one request: fetch gets it, on a goroutine of its
 // own.
 func wantBy[A any](s *Session, l *load[A], key string, fetch func(context.Context, func(api.Progress)) (A, error)) {
@@ -45,7 +59,7 @@ func wantBy[A any](s *Session, l *load[A], key string, fetch func(context.Contex
 	}
 	l.stop()
 	l.seq++
-	l.key, l.val, l.fault, l.busy, l.slow, l.prog = key, nil, nil, true, false, api.Progress{}
+	l.key, l.val, l.fault, l.busy, l.kept, l.slow, l.prog = key, nil, nil, true, false, false, api.Progress{}
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
 	seq := l.seq
@@ -81,10 +95,16 @@ func wantBy[A any](s *Session, l *load[A], key string, fetch func(context.Contex
 			l.busy, l.slow = false, false
 			if err != nil {
 				l.fault = client.FaultOf(err)
+				if k := l.fault.Kind; k == "expired" || k == "forbidden" {
+					s.accessFault = l.fault
+				}
 			} else {
 				l.val = &a
 			}
 			s.ensure()
+			if s.answered != nil {
+				s.answered()
+			}
 		})
 	}()
 	time.AfterFunc(slowAfter, func() {

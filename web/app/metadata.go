@@ -9,6 +9,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -41,13 +42,13 @@ func (v *metadataView) Render() goapp.UI {
 	var body []goapp.UI
 	switch {
 	case m.fault != nil && (m.fault.Kind == "not found" || m.fault.Kind == "empty") && len(v.parts) == 0:
-		body = append(body, view.Empty(view.IconMeta, "No metadata table", m.fault.Message+" "+m.fault.Try))
+		body = append(body, view.Empty(view.IconMeta, text.T("No metadata table"), m.fault.Message+" "+m.fault.Try))
 	case m.fault != nil:
 		body = append(body, v.partitions(), view.FaultPanel(m.fault, v.Root.bytesLink(m.fault), m.retrier(s)))
 	case m.val == nil:
-		body = append(body, v.partitions(), view.Loading("Reading the metadata table", m.slow, m.prog, m.canceller()), bones())
+		body = append(body, v.partitions(), view.Loading(text.T("Reading the metadata table"), m.slow, m.prog, m.canceller()), bones())
 	case len(m.val.Partitions) == 0 && len(v.parts) == 0 && len(m.val.Records) == 0:
-		body = append(body, view.Empty(view.IconMeta, "No metadata table", "Readers of this table list its files and read their footers themselves. "+m.val.Why))
+		body = append(body, view.Empty(view.IconMeta, text.T("No metadata table"), text.F("Readers of this table list its files and read their footers themselves. %s", m.val.Why)))
 	default:
 		body = append(body, v.state(m.val), v.partitions(), v.records(m.val))
 	}
@@ -55,11 +56,11 @@ func (v *metadataView) Render() goapp.UI {
 }
 
 func (v *metadataView) state(m *api.Metadata) goapp.UI {
-	tone, icon, text := "good", view.IconCheck, "Readers list the table by its metadata table."
+	tone, icon, said := "good", view.IconCheck, text.T("Readers list the table by its metadata table.")
 	if !m.Trusted {
-		tone, icon, text = "warn", view.IconWarning, "Readers do not use the metadata table."
+		tone, icon, said = "warn", view.IconWarning, text.T("Readers do not use the metadata table.")
 	}
-	items := []goapp.UI{goapp.Div().Class("finding", tone).Body(icon.UI(), view.Div("finding-text", goapp.Strong().Text(text), goapp.Text(" "+m.Why)))}
+	items := []goapp.UI{goapp.Div().Class("finding", tone).Body(icon.UI(), view.Div("finding-text", goapp.Strong().Text(said), goapp.Text(" "+m.Why)))}
 	if f := view.Findings(m.Findings); f != nil {
 		items = append(items, f)
 	}
@@ -84,7 +85,7 @@ func (v *metadataView) partitions() goapp.UI {
 		}
 		return a
 	}
-	items := []goapp.UI{link(all, st.Part == "", goapp.Strong().Text("all"))}
+	items := []goapp.UI{link(all, st.Part == "", goapp.Strong().Text(text.T("all")))}
 	for _, p := range v.parts {
 		to := st
 		to.Part, to.Find = p.Name, ""
@@ -92,9 +93,9 @@ func (v *metadataView) partitions() goapp.UI {
 		switch p.State {
 		case "ready":
 		case "inflight":
-			body = append(body, view.Badge("warn", "being built"))
+			body = append(body, view.Badge("warn", text.T("being built")))
 		default:
-			body = append(body, goapp.Span().Class("badge").Title("Readers do not use it").Text(p.State))
+			body = append(body, goapp.Span().Class("badge").Title(text.T("Readers do not use it")).Text(p.State))
 		}
 		if d := p.Definition; d != nil {
 			f := strings.Join(d.Fields, ", ")
@@ -107,7 +108,7 @@ func (v *metadataView) partitions() goapp.UI {
 		}
 		items = append(items, link(to, st.Part == p.Name, body...))
 	}
-	return goapp.Nav().Class("mparts").Aria("label", "Partitions of the metadata table").Body(items...)
+	return goapp.Nav().Class("mparts").Aria("label", text.T("Partitions of the metadata table")).Body(items...)
 }
 
 func (v *metadataView) records(m *api.Metadata) goapp.UI {
@@ -123,17 +124,17 @@ func (v *metadataView) records(m *api.Metadata) goapp.UI {
 		}
 	}
 	if len(m.Records) == 0 {
-		text := "The partition holds no records."
+		said := text.T("The partition holds no records.")
 		if st.Find != "" {
-			text = "No record has this key. Only the file group and the blocks that may hold it were read."
+			said = text.T("No record has this key. Only the file group and the blocks that may hold it were read.")
 		}
-		return view.Div("metadata-records", append(body, view.Empty(view.IconMeta, "No records", text))...)
+		return view.Div("metadata-records", append(body, view.Empty(view.IconMeta, text.T("No records"), said))...)
 	}
 	var rows []goapp.UI
 	for i := range m.Records {
 		rows = append(rows, v.record(&m.Records[i]))
 	}
-	head := goapp.Tr().Body(goapp.Th().Scope("col").Text("Partition"), goapp.Th().Scope("col").Text("Key"), goapp.Th().Scope("col").Text("Kind"), goapp.Th().Scope("col").Text("Value"), goapp.Th().Scope("col").Body(goapp.Span().Class("visually-hidden").Text("Copy")))
+	head := goapp.Tr().Body(goapp.Th().Scope("col").Text(text.T("Partition")), goapp.Th().Scope("col").Text(text.T("Key")), goapp.Th().Scope("col").Text(text.T("Kind")), goapp.Th().Scope("col").Text(text.T("Value")), goapp.Th().Scope("col").Body(goapp.Span().Class("visually-hidden").Text(text.T("Copy"))))
 	body = append(body,
 		view.Wrap("table-wrap panel-box", goapp.Table().ID("meta-records").Class("stats meta-records").Body(goapp.THead().Body(head), goapp.TBody().Body(rows...))),
 		v.pages(m))
@@ -147,7 +148,7 @@ func (v *metadataView) pages(m *api.Metadata) goapp.UI {
 	}
 	next := m.Next
 	return view.Div("pager",
-		view.IconButton(view.IconLeft, "Earlier records", func(goapp.Context, goapp.Event) {
+		view.IconButton(view.IconLeft, text.T("Earlier records"), func(goapp.Context, goapp.Event) {
 			n := len(s.metaBefore)
 			if n == 0 {
 				return
@@ -155,8 +156,8 @@ func (v *metadataView) pages(m *api.Metadata) goapp.UI {
 			s.metaPage, s.metaBefore = s.metaBefore[n-1], s.metaBefore[:n-1]
 			s.ensure()
 		}, len(s.metaBefore)).Disabled(len(s.metaBefore) == 0),
-		view.Span("num", "page "+strconv.Itoa(len(s.metaBefore)+1)+", "+model.Plural(int64(len(m.Records)), "record")),
-		view.IconButton(view.IconRight, "Later records", func(goapp.Context, goapp.Event) {
+		view.Span("num", text.F("page %s, %s", strconv.Itoa(len(s.metaBefore)+1), model.Plural(int64(len(m.Records)), "record"))),
+		view.IconButton(view.IconRight, text.T("Later records"), func(goapp.Context, goapp.Event) {
 			if next == "" {
 				return
 			}
@@ -170,22 +171,22 @@ func (v *metadataView) pages(m *api.Metadata) goapp.UI {
 func keyHint(part string) string {
 	switch {
 	case part == "files":
-		return "a partition path, or __all_partitions__"
+		return text.T("a partition path, or __all_partitions__")
 	case part == "record_index":
-		return "a record key"
+		return text.T("a record key")
 	case strings.HasPrefix(part, "secondary_index"):
-		return "a value of the column and * for all its records"
+		return text.T("a value of the column and * for all its records")
 	}
-	return "a key, or its beginning and *"
+	return text.T("a key, or its beginning and *")
 }
 
 func (v *metadataView) lookup() goapp.UI {
 	return goapp.Form().Class("history-form").Role("search").Body(
-		goapp.Label().Class("visually-hidden").For("search").Text("Key of the metadata table"),
-		goapp.Div().Class("field").Body(view.IconKey.UI(), goapp.Input().ID("search").Type("text").Name("key").Placeholder("Look up "+keyHint(v.Root.s.state.Part)).Value(v.typed).
+		goapp.Label().Class("visually-hidden").For("search").Text(text.T("Key of the metadata table")),
+		goapp.Div().Class("field").Body(view.IconKey.UI(), goapp.Input().ID("search").Type("text").Name("key").Placeholder(text.F("Look up %s", keyHint(v.Root.s.state.Part))).Value(v.typed).
 			AutoComplete(false).Spellcheck(false).Attr("autocapitalize", "off").
 			OnInput(func(ctx goapp.Context, _ goapp.Event) { v.typed = ctx.JSSrc().Get("value").String() })),
-		goapp.Button().Type("submit").Class("button").Text("Look up"),
+		goapp.Button().Type("submit").Class("button").Text(text.T("Look up")),
 	).OnSubmit(func(_ goapp.Context, e goapp.Event) {
 		e.PreventDefault()
 		st := v.Root.s.state
@@ -201,13 +202,13 @@ func groups(list []api.MetadataGroup) goapp.UI {
 			goapp.Td().Text(baseOf(g)), goapp.Td().Class("num").Text(model.Plural(int64(len(g.LogFiles)), "log file")), goapp.Td().Class("num").Text(model.Bytes(g.Bytes))))
 	}
 	return goapp.Details().Class("how").Open(len(list) <= 3).Body(goapp.Summary().Text(model.Plural(int64(len(list)), "file group")), view.Wrap("table-wrap panel-box", goapp.Table().Class("stats").Body(
-		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("File group"), goapp.Th().Scope("col").Text("Base instant"), goapp.Th().Scope("col").Text("Base file"), goapp.Th().Scope("col").Class("num").Text("Logs"), goapp.Th().Scope("col").Class("num").Text("Size"))),
+		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text(text.T("File group")), goapp.Th().Scope("col").Text(text.T("Base instant")), goapp.Th().Scope("col").Text(text.T("Base file")), goapp.Th().Scope("col").Class("num").Text(text.T("Logs")), goapp.Th().Scope("col").Class("num").Text(text.T("Size")))),
 		goapp.TBody().Body(rows...))))
 }
 
 func baseOf(g api.MetadataGroup) string {
 	if g.BaseFile == "" {
-		return "none yet"
+		return text.T("none yet")
 	}
 	return "yes"
 }
@@ -229,9 +230,9 @@ func (v *metadataView) record(r *api.MetadataRecord) goapp.UI {
 		to.Partition, to.FileID, to.Slice, to.OnlyPartition = r.Location.Partition, r.Location.FileID, "", false
 		value = append(value, view.Link("link mono", to, goapp.Text(partitionName(r.Location.Partition)+" / "+model.ShortID(r.Location.FileID))))
 		if p := r.Location.Position; p != nil && *p >= 0 {
-			value = append(value, view.Span("dim num", " position "+model.Count(*p)))
+			value = append(value, view.Span("dim num", text.F(" position %s", model.Count(*p))))
 		}
-		value = append(value, goapp.Text(" "), view.Link("link", v.Root.s.state.HistoryOf(r.Key), goapp.Text("History")))
+		value = append(value, goapp.Text(" "), view.Link("link", v.Root.s.state.HistoryOf(r.Key), goapp.Text(text.T("History"))))
 	case r.Secondary != nil:
 		val := "null"
 		if r.Secondary.Value != nil {
@@ -239,7 +240,7 @@ func (v *metadataView) record(r *api.MetadataRecord) goapp.UI {
 		}
 		value = append(value, goapp.Text(val+" → "), view.Link("link mono", v.Root.s.state.HistoryOf(r.Secondary.RecordKey), goapp.Text(r.Secondary.RecordKey)))
 	default:
-		value = append(value, view.Span("dim", "no value"))
+		value = append(value, view.Span("dim", text.T("no value")))
 	}
 	key := r.Key
 	if len(key) > 80 {
@@ -247,7 +248,7 @@ func (v *metadataView) record(r *api.MetadataRecord) goapp.UI {
 	}
 	return goapp.Tr().Body(
 		goapp.Td().Class("dim").Text(r.Partition), goapp.Th().Scope("row").Class("mono wrap").Title(r.Key).Text(key), goapp.Td().Text(r.TypeName),
-		goapp.Td().Body(value...), goapp.Td().Body(&view.CopyButton{Label: "Copy the record as JSON", Text: toJSON(r)}))
+		goapp.Td().Body(value...), goapp.Td().Body(&view.CopyButton{Label: text.T("Copy the record as JSON"), Text: toJSON(r)}))
 }
 
 func (v *metadataView) stats(s *api.MetadataStats) goapp.UI {
@@ -255,7 +256,7 @@ func (v *metadataView) stats(s *api.MetadataStats) goapp.UI {
 		c := model.Cell(raw)
 		return goapp.Span().Class("mono", cellClass(c.Kind)).Title(c.Text).Text(c.Text)
 	}
-	parts := []goapp.UI{view.Mono(s.Column), view.Span("dim", "from"), val(s.Min), view.Span("dim", "to"), val(s.Max)}
+	parts := []goapp.UI{view.Mono(s.Column), view.Span("dim", text.T("from")), val(s.Min), view.Span("dim", text.T("to")), val(s.Max)}
 	if s.Nulls != nil {
 		parts = append(parts, view.Span("dim num", model.Plural(*s.Nulls, "null")))
 	}
@@ -284,7 +285,7 @@ func files(list []api.MetadataFile) goapp.UI {
 	}
 	out := []goapp.UI{goapp.Ul().Class("meta-files").Body(first...)}
 	if len(rest) > 0 {
-		out = append(out, goapp.Details().Class("how").Body(goapp.Summary().Text(model.Count(int64(len(list)-few))+" more"), goapp.Ul().Class("meta-files").Body(rest...)))
+		out = append(out, goapp.Details().Class("how").Body(goapp.Summary().Text(text.F("%s more", model.Count(int64(len(list)-few)))), goapp.Ul().Class("meta-files").Body(rest...)))
 	}
 	return view.Div("", out...)
 }

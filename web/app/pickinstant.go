@@ -4,6 +4,7 @@ import (
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
 
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -45,12 +46,12 @@ func (v *instantPicker) Render() goapp.UI {
 	opts := []goapp.UI{goapp.Option().Value("").Selected(v.Value == "").Text(v.None)}
 	found := v.Value == ""
 	for _, in := range list {
-		text := in.Requested + "  " + in.Action
+		said := in.Requested + "  " + in.Action
 		if in.Operation != "" {
-			text += ", " + opName(in.Operation)
+			said += ", " + opName(in.Operation)
 		}
 		found = found || in.Requested == v.Value
-		opts = append(opts, goapp.Option().Value(in.Requested).Selected(in.Requested == v.Value).Text(text))
+		opts = append(opts, goapp.Option().Value(in.Requested).Selected(in.Requested == v.Value).Text(said))
 	}
 	if !found {
 		opts = append(opts, goapp.Option().Value(v.Value).Selected(true).Text(v.Value))
@@ -60,15 +61,15 @@ func (v *instantPicker) Render() goapp.UI {
 			v.Set(ctx.JSSrc().Get("value").String())
 		})}
 	if more || v.typed != "" {
-		note := "Only the newest are listed. Type the beginning of a time to list others."
+		note := text.T("Only the newest are listed. Type the beginning of a time to list others.")
 		if v.typed != "" {
-			note = "Those requested at " + v.typed + " are listed."
+			note = text.F("Those requested at %s are listed.", v.typed)
 			if len(list) == 0 {
-				note = "No write was requested at " + v.typed + "."
+				note = text.F("No write was requested at %s.", v.typed)
 			}
 		}
 		body = append(body,
-			goapp.Input().ID(v.ID+"-find").Type("search").Class("select mono").Aria("label", v.Label+": beginning of a time").Placeholder("2026-05-01 12:30").
+			goapp.Input().ID(v.ID+"-find").Type("search").Class("select mono").Aria("label", text.F("%s: beginning of a time", v.Label)).Placeholder("2026-05-01 12:30").
 				AutoComplete(false).Spellcheck(false).Value(v.typed).
 				OnInput(func(ctx goapp.Context, _ goapp.Event) { v.typed = ctx.JSSrc().Get("value").String() }),
 			goapp.P().Class("dim pick-note").Role("status").Text(note))

@@ -9,6 +9,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -39,11 +40,11 @@ func (v *planView) Render() goapp.UI {
 	}
 	switch {
 	case whereFault(p.fault) != nil:
-		body = append(body, view.Empty(iconPlan, "No plan yet", "The condition can't be understood: see the mark in it above."))
+		body = append(body, view.Empty(iconPlan, text.T("No plan yet"), text.T("The condition can't be understood: see the mark in it above.")))
 	case p.fault != nil:
 		body = append(body, view.FaultPanel(p.fault, v.Root.bytesLink(p.fault), p.retrier(s)))
 	case p.val == nil:
-		body = append(body, view.Loading("Planning the read", p.slow, p.prog, p.canceller()), bones())
+		body = append(body, view.Loading(text.T("Planning the read"), p.slow, p.prog, p.canceller()), bones())
 	default:
 		body = append(body, v.answer(p.val)...)
 	}
@@ -53,7 +54,7 @@ func (v *planView) Render() goapp.UI {
 const iconPlan view.Icon = `<circle cx="4.500" cy="10" r="1.700"/><path d="M6.200 10h3.300M9.500 4.500v11M9.500 4.500h3M9.500 10h3M9.500 15.500h3"/><rect x="12.500" y="3" width="4.500" height="3"/><rect x="12.500" y="8.500" width="4.500" height="3"/><rect x="12.500" y="14" width="4.500" height="3"/>`
 
 func (v *planView) rowsLink(st model.State) goapp.UI {
-	return view.Link("button small", st.Go(model.Rows), view.IconRows.UI(), goapp.Text("Read these rows"))
+	return view.Link("button small", st.Go(model.Rows), view.IconRows.UI(), goapp.Text(text.T("Read these rows")))
 }
 
 // spark edits Spark's numbers.
@@ -65,19 +66,19 @@ func (v *planView) spark() goapp.UI {
 		value := *f.of(&st)
 		in := goapp.Input().ID(id).Type("text").Attr("inputmode", "numeric").Class("small-input mono").Placeholder(f.usual).Attr("value", value).
 			OnChange(func(ctx goapp.Context, _ goapp.Event) {
-				text := strings.TrimSpace(ctx.JSSrc().Get("value").String())
-				if n, err := strconv.ParseInt(text, 10, 64); err != nil || n <= 0 || text == f.usual {
-					text = ""
+				said := strings.TrimSpace(ctx.JSSrc().Get("value").String())
+				if n, err := strconv.ParseInt(said, 10, 64); err != nil || n <= 0 || said == f.usual {
+					said = ""
 				}
-				ctx.JSSrc().Set("value", text)
+				ctx.JSSrc().Set("value", said)
 				to := v.Root.s.state
-				*f.of(&to) = text
+				*f.of(&to) = said
 				v.Root.navigate(to)
 			}, f.name)
 		name := f.name[strings.LastIndexByte(f.name, '.')+1:]
 		items = append(items, view.Div("limit-field", goapp.Label().For(id).Title(f.name).Text(name), in))
 	}
-	return goapp.Div().Class("spark-fields").Role("group").Aria("label", "Spark's numbers").Body(items...)
+	return goapp.Div().Class("spark-fields").Role("group").Aria("label", text.T("Spark's numbers")).Body(items...)
 }
 
 func (v *planView) answer(p *api.Plan) []goapp.UI {
@@ -108,20 +109,20 @@ func (v *planView) tiles(p *api.Plan) goapp.UI {
 		return view.Div("tile "+tone, view.Span("tile-value num", value), view.Span("tile-name", name))
 	}
 	tiles := []goapp.UI{
-		tile("slices are read", model.Count(int64(len(p.Parts))), "accent"),
-		tile("log files among them", model.Count(int64(logs)), ""),
-		tile("in these files", model.Bytes(size), ""),
-		tile("Spark tasks", model.Count(int64(len(p.Tasks.Tasks))), ""),
+		tile(text.T("slices are read"), model.Count(int64(len(p.Parts))), "accent"),
+		tile(text.T("log files among them"), model.Count(int64(logs)), ""),
+		tile(text.T("in these files"), model.Bytes(size), ""),
+		tile(text.T("Spark tasks"), model.Count(int64(len(p.Tasks.Tasks))), ""),
 	}
 	if x := p.Pruning; x != nil {
-		tiles = append(tiles, tile("of the files are skipped", share(x.SkippedFiles), "good"))
+		tiles = append(tiles, tile(text.T("of the files are skipped"), share(x.SkippedFiles), "good"))
 	}
-	facts := []goapp.UI{view.FactText("Relation", p.Relation.Name), view.FactText("Rules", p.Rules)}
+	facts := []goapp.UI{view.FactText(text.T("Relation"), p.Relation.Name), view.FactText(text.T("Rules"), p.Rules)}
 	if p.AsOf != "" {
-		facts = append([]goapp.UI{view.Fact("As of", view.Mono(p.AsOf))}, facts...)
+		facts = append([]goapp.UI{view.Fact(text.T("As of"), view.Mono(p.AsOf))}, facts...)
 	}
 	return view.Div("compare-head", view.Div("tiles", tiles...), view.Facts("inline", facts...),
-		view.Div("detail-tools", &view.CopyButton{Label: "Copy the plan as JSON", Text: toJSON(p)}))
+		view.Div("detail-tools", &view.CopyButton{Label: text.T("Copy the plan as JSON"), Text: toJSON(p)}))
 }
 
 func share(f float64) string {
@@ -151,13 +152,13 @@ func relationPanel(r *api.QueryRelation) goapp.UI {
 	}
 	var rows []goapp.UI
 	for i, x := range r.Rules {
-		mark := goapp.UI(view.Span("dim", "no"))
+		mark := goapp.UI(view.Span("dim", text.T("no")))
 		class := "passed"
 		switch {
 		case i == r.Taken:
-			mark, class = goapp.Span().Class("badge accent").Body(view.IconCheck.UI(), goapp.Text("taken")), "taken"
+			mark, class = goapp.Span().Class("badge accent").Body(view.IconCheck.UI(), goapp.Text(text.T("taken"))), "taken"
 		case i > r.Taken:
-			mark, class = view.Span("dim", "not asked"), ""
+			mark, class = view.Span("dim", text.T("not asked")), ""
 		}
 		tr := goapp.Tr().Class(class)
 		if i == r.Taken {
@@ -165,11 +166,11 @@ func relationPanel(r *api.QueryRelation) goapp.UI {
 		}
 		rows = append(rows, tr.Body(goapp.Td().Class("num dim").Text(i+1), goapp.Th().Scope("row").Text(x.When), goapp.Td().Body(mark), goapp.Td().Class("mono").Text(x.Relation), goapp.Td().Class("dim").Text(x.Reads)))
 	}
-	return panel("plan-relation", "Which relation", view.Facts("inline", facts...), table([]string{"#", "When", "", "Relation", "Reads"}, rows))
+	return panel("plan-relation", text.T("Which relation"), view.Facts("inline", facts...), table([]string{"#", text.T("When"), "", text.T("Relation"), text.T("Reads")}, rows))
 }
 
 func (v *planView) schemaPanel(p *api.Plan) goapp.UI {
-	out := []goapp.UI{goapp.P().Body(goapp.Text("The schema is that of "), goapp.Strong().Text(strings.TrimPrefix(p.SchemaFrom, "the ")), goapp.Text("."))}
+	out := []goapp.UI{goapp.P().Body(goapp.Text(text.T("The schema is that of ")), goapp.Strong().Text(strings.TrimPrefix(p.SchemaFrom, "the ")), goapp.Text("."))}
 	if len(p.SchemaSources) > 0 {
 		out = append(out, sourcesTable(p.SchemaSources))
 	}
@@ -182,14 +183,14 @@ func (v *planView) schemaPanel(p *api.Plan) goapp.UI {
 			}
 			rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(view.Badge(changeTone(c.Kind), c.Kind)), goapp.Td().Class("mono").Text(what), goapp.Td().Class("mono").Text(c.Instant), goapp.Td().Class("dim").Text(c.Effect)))
 		}
-		out = append(out, goapp.H3().Text("What became of columns of older files"), table([]string{"", "Column", "Instant", "Rows of older files"}, rows))
+		out = append(out, goapp.H3().Text(text.T("What became of columns of older files")), table([]string{"", text.T("Column"), text.T("Instant"), text.T("Rows of older files")}, rows))
 	}
 	var cols []goapp.UI
 	for _, c := range p.Columns {
 		cols = append(cols, goapp.Span().Class("column-chip mono").Title(c.Type).Text(c.Name))
 	}
-	out = append(out, goapp.Details().Class("how").Open(v.Root.s.state.Columns != "").Body(goapp.Summary().Text(model.Plural(int64(len(cols)), "column")+" are read"), view.Div("column-chips", cols...)))
-	return panel("plan-schema", "Which schema", out...)
+	out = append(out, goapp.Details().Class("how").Open(v.Root.s.state.Columns != "").Body(goapp.Summary().Text(text.F("%s are read", model.Plural(int64(len(cols)), "column"))), view.Div("column-chips", cols...)))
+	return panel("plan-schema", text.T("Which schema"), out...)
 }
 
 func changeTone(kind string) string {
@@ -206,16 +207,16 @@ func changeTone(kind string) string {
 func sourcesTable(list []api.SchemaSource) goapp.UI {
 	var rows []goapp.UI
 	for _, x := range list {
-		mark, class := goapp.UI(view.Badge("", "not there")), ""
+		mark, class := goapp.UI(view.Badge("", text.T("not there"))), ""
 		switch {
 		case x.Used:
-			mark, class = goapp.Span().Class("badge accent").Body(view.IconCheck.UI(), goapp.Text("used")), "taken"
+			mark, class = goapp.Span().Class("badge accent").Body(view.IconCheck.UI(), goapp.Text(text.T("used"))), "taken"
 		case x.Found:
-			mark = view.Badge("", "there")
+			mark = view.Badge("", text.T("there"))
 		}
 		rows = append(rows, goapp.Tr().Class(class).Body(goapp.Th().Scope("row").Text(x.Place), goapp.Td().Body(mark), goapp.Td().Class("dim").Text(x.Note)))
 	}
-	return table([]string{"Place", "Schema", "Note"}, rows)
+	return table([]string{text.T("Place"), text.T("Schema"), text.T("Note")}, rows)
 }
 
 // rangePanel tells which instants an incremental read takes, and why.
@@ -223,12 +224,12 @@ func (v *planView) rangePanel(p *api.Plan) goapp.UI {
 	if p.Range == "" && p.Filter == "" && len(p.Instants) == 0 {
 		return nil
 	}
-	return panel("plan-range", "Which instants", goapp.P().Text(p.Range), goapp.P().Class("dim").Text(p.Filter), chosenTable(v.Root, p.Instants))
+	return panel("plan-range", text.T("Which instants"), goapp.P().Text(p.Range), goapp.P().Class("dim").Text(p.Filter), chosenTable(v.Root, p.Instants))
 }
 
 func chosenTable(r *Root, list []api.ChosenInstant) goapp.UI {
 	if len(list) == 0 {
-		return goapp.P().Class("dim").Text("No instant is in the range.")
+		return goapp.P().Class("dim").Text(text.T("No instant is in the range."))
 	}
 	var rows []goapp.UI
 	for _, x := range list[:min(len(list), 500)] {
@@ -239,22 +240,22 @@ func chosenTable(r *Root, list []api.ChosenInstant) goapp.UI {
 			what = append(what, view.Span("dim", " "+opName(x.Operation)))
 		}
 		if x.Archived {
-			what = append(what, view.Badge("", "archived"))
+			what = append(what, view.Badge("", text.T("archived")))
 		}
 		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(view.Link("link mono", to, goapp.Text(x.Requested))), goapp.Td().Class("mono").Text(x.Completed), goapp.Td().Body(what...), goapp.Td().Class("dim").Text(x.Why)))
 	}
 	if n := len(list) - 500; n > 0 {
-		rows = append(rows, goapp.Tr().Body(goapp.Td().ColSpan(4).Class("dim").Text("and "+model.Plural(int64(n), "more instant"))))
+		rows = append(rows, goapp.Tr().Body(goapp.Td().ColSpan(4).Class("dim").Text(text.F("and %s", model.Plural(int64(n), "more instant")))))
 	}
-	return table([]string{"Requested", "Completed", "Action", "Why it is read"}, rows)
+	return table([]string{text.T("Requested"), text.T("Completed"), text.T("Action"), text.T("Why it is read")}, rows)
 }
 
 // bar is a horizontal bar of a share, with its text.
-func bar(label string, f float64, text string) goapp.UI {
+func bar(label string, f float64, said string) goapp.UI {
 	return view.Div("share",
 		view.Span("share-name", label),
-		goapp.Div().Class("share-bar").Role("img").Aria("label", label+": "+text).Body(goapp.Div().Style("width", view.Px(100*min(max(f, 0), 1))+"%")),
-		view.Span("num", text))
+		goapp.Div().Class("share-bar").Role("img").Aria("label", label+": "+said).Body(goapp.Div().Style("width", view.Px(100*min(max(f, 0), 1))+"%")),
+		view.Span("num", said))
 }
 
 // pruningPanel explains partition pruning and data skipping, file by file.
@@ -264,15 +265,15 @@ func (v *planView) pruningPanel(x *api.Pruning) goapp.UI {
 		if st.Where != "" {
 			return nil
 		}
-		return panel("plan-pruning", "Which files are skipped",
-			goapp.P().Class("dim").Text("Without a condition every slice is read. Write one above to see which partitions and files it leaves out, and by which statistic."))
+		return panel("plan-pruning", text.T("Which files are skipped"),
+			goapp.P().Class("dim").Text(text.T("Without a condition every slice is read. Write one above to see which partitions and files it leaves out, and by which statistic.")))
 	}
-	facts := []goapp.UI{view.Fact("Condition", view.Mono(x.Condition))}
+	facts := []goapp.UI{view.Fact(text.T("Condition"), view.Mono(x.Condition))}
 	if x.PartitionPart != "" {
-		facts = append(facts, view.Fact("On partitions", view.Mono(x.PartitionPart)))
+		facts = append(facts, view.Fact(text.T("On partitions"), view.Mono(x.PartitionPart)))
 	}
 	if x.DataPart != "" {
-		facts = append(facts, view.Fact("On data", view.Mono(x.DataPart)))
+		facts = append(facts, view.Fact(text.T("On data"), view.Mono(x.DataPart)))
 	}
 	skipping := "off (hoodie.enable.data.skipping)"
 	if x.Skipping {
@@ -281,7 +282,7 @@ func (v *planView) pruningPanel(x *api.Pruning) goapp.UI {
 			skipping += ", " + x.Mode
 		}
 	}
-	facts = append(facts, view.FactText("Data skipping", skipping))
+	facts = append(facts, view.FactText(text.T("Data skipping"), skipping))
 	var all, less int64
 	keptFiles := 0
 	for i := range x.Files {
@@ -295,18 +296,18 @@ func (v *planView) pruningPanel(x *api.Pruning) goapp.UI {
 	skipped := len(x.Files) - keptFiles
 	out := []goapp.UI{view.Facts("", facts...),
 		view.Div("shares",
-			bar("Files skipped", x.SkippedFiles, model.Count(int64(skipped))+" of "+model.Count(int64(len(x.Files)))+", "+share(x.SkippedFiles)),
-			bar("Bytes skipped", x.SkippedBytes, model.Bytes(less)+" of "+model.Bytes(all)+", "+share(x.SkippedBytes)))}
+			bar(text.T("Files skipped"), x.SkippedFiles, text.F("%s of %s, %s", model.Count(int64(skipped)), model.Count(int64(len(x.Files))), share(x.SkippedFiles))),
+			bar(text.T("Bytes skipped"), x.SkippedBytes, text.F("%s of %s, %s", model.Bytes(less), model.Bytes(all), share(x.SkippedBytes))))}
 	if len(x.Indexes) > 0 {
 		var steps []goapp.UI
 		for _, i := range x.Indexes {
-			class, mark := "index-step", goapp.UI(view.Badge("", "passed over"))
+			class, mark := "index-step", goapp.UI(view.Badge("", text.T("passed over")))
 			if i.Used {
-				class, mark = "index-step used", goapp.Span().Class("badge accent").Body(view.IconCheck.UI(), goapp.Text("used"))
+				class, mark = "index-step used", goapp.Span().Class("badge accent").Body(view.IconCheck.UI(), goapp.Text(text.T("used")))
 			}
 			steps = append(steps, goapp.Li().Class(class).Body(goapp.Strong().Class("mono").Text(i.Name), mark, view.Span("dim", i.Why)))
 		}
-		out = append(out, goapp.H3().Text("Indexes, in the order in which they are tried"), goapp.Ol().Class("index-steps").Body(steps...))
+		out = append(out, goapp.H3().Text(text.T("Indexes, in the order in which they are tried")), goapp.Ol().Class("index-steps").Body(steps...))
 	}
 	if len(x.Partitions) > 0 {
 		gone := 0
@@ -320,15 +321,15 @@ func (v *planView) pruningPanel(x *api.Pruning) goapp.UI {
 			}
 		}
 		if n := len(x.Partitions) - 200; n > 0 {
-			rows = append(rows, goapp.Tr().Body(goapp.Td().ColSpan(4).Class("dim").Text("and "+model.Plural(int64(n), "more partition"))))
+			rows = append(rows, goapp.Tr().Body(goapp.Td().ColSpan(4).Class("dim").Text(text.F("and %s", model.Plural(int64(n), "more partition")))))
 		}
-		out = append(out, goapp.H3().Text(model.Count(int64(gone))+" of "+model.Plural(int64(len(x.Partitions)), "partition")+" left out"), table([]string{"Partition", "", "By", "Why"}, rows))
+		out = append(out, goapp.H3().Text(text.F("%s of %s left out", model.Count(int64(gone)), model.Plural(int64(len(x.Partitions)), "partition"))), table([]string{text.T("Partition"), "", text.T("By"), text.T("Why")}, rows))
 	}
-	hide := "Hide those that are read"
+	hide := text.T("Hide those that are read")
 	if v.kept {
-		hide = "Show those that are read, too"
+		hide = text.T("Show those that are read, too")
 	}
-	head := []goapp.UI{goapp.H3().Text("File by file")}
+	head := []goapp.UI{goapp.H3().Text(text.T("File by file"))}
 	if skipped > 0 && keptFiles > 0 {
 		head = append(head, view.Button("small", hide, func(goapp.Context, goapp.Event) { v.kept = !v.kept }))
 	}
@@ -351,16 +352,16 @@ func (v *planView) pruningPanel(x *api.Pruning) goapp.UI {
 	}
 	out = append(out, goapp.Ul().Class("verdicts").ID("plan-files").Body(items...))
 	if hidden > 0 {
-		out = append(out, view.Button("", "Show more of "+model.Plural(int64(hidden), "file"), func(goapp.Context, goapp.Event) { v.files += planRows }))
+		out = append(out, view.Button("", text.F("Show more of %s", model.Plural(int64(hidden), "file")), func(goapp.Context, goapp.Event) { v.files += planRows }))
 	}
-	return panel("plan-pruning", "Which files are skipped", out...)
+	return panel("plan-pruning", text.T("Which files are skipped"), out...)
 }
 
 func readOrNot(kept bool) goapp.UI {
 	if kept {
-		return view.Badge("", "read")
+		return view.Badge("", text.T("read"))
 	}
-	return view.Badge("good", "skipped")
+	return view.Badge("good", text.T("skipped"))
 }
 
 func (v *planView) file(f *api.FileVerdict, biggest int64) goapp.UI {
@@ -372,7 +373,7 @@ func (v *planView) file(f *api.FileVerdict, biggest int64) goapp.UI {
 	}
 	by := goapp.UI(nil)
 	if f.By != "" {
-		by = goapp.Span().Class("by").Body(goapp.Text("by "), view.Mono(f.By))
+		by = goapp.Span().Class("by").Body(goapp.Text(text.T("by ")), view.Mono(f.By))
 	}
 	name := partitionName(f.Partition) + " / " + model.ShortID(f.FileID)
 	head := view.Div("verdict-head", view.Group(readOrNot(f.Kept), view.Link("link mono", st, goapp.Text(name)), by,
@@ -382,17 +383,17 @@ func (v *planView) file(f *api.FileVerdict, biggest int64) goapp.UI {
 	if len(f.Stats) > 0 {
 		var rows []goapp.UI
 		for _, x := range f.Stats {
-			holds, class := "may match", ""
+			holds, class := text.T("may match"), ""
 			if !x.Holds {
-				holds, class = "can't match", "decides"
+				holds, class = text.T("can't match"), "decides"
 			}
 			rows = append(rows, goapp.Tr().Class(class).Body(
 				goapp.Th().Scope("row").Class("mono").Text(x.Column), goapp.Td().Class("mono").Text(x.Min), goapp.Td().Class("mono").Text(x.Max),
 				num(x.Nulls), num(x.Values), goapp.Td().Class("mono").Text(x.Test), goapp.Td().Body(goapp.Text(holds)),
 				goapp.Td().Class("mono dim").Title(x.File).Text(tail(x.File))))
 		}
-		body = append(body, goapp.Details().Class("how").Body(goapp.Summary().Text(model.Plural(int64(len(f.Stats)), "statistic")+" looked at"),
-			table([]string{"Column", "Min", "Max", "#Nulls", "#Values", "Test", "", "File"}, rows)))
+		body = append(body, goapp.Details().Class("how").Body(goapp.Summary().Text(text.F("%s looked at", model.Plural(int64(len(f.Stats)), "statistic"))),
+			table([]string{text.T("Column"), text.T("Min"), text.T("Max"), text.T("#Nulls"), text.T("#Values"), text.T("Test"), "", text.T("File")}, rows)))
 	}
 	return goapp.Li().Class(class).Body(body...)
 }
@@ -409,13 +410,13 @@ func (v *planView) tasksPanel(p *api.Plan) goapp.UI {
 	if v.dataOnly {
 		cost = 0
 	}
-	facts := []goapp.UI{view.Fact("A split has", goapp.Text(model.Bytes(t.MaxSplitBytes)), goapp.Span().Class("dim").Text(" = "), view.Mono(t.Sum))}
+	facts := []goapp.UI{view.Fact(text.T("A split has"), goapp.Text(model.Bytes(t.MaxSplitBytes)), goapp.Span().Class("dim").Text(" = "), view.Mono(t.Sum))}
 	limit := v.Root.s.state.Limit
 	if len(t.Rounds) > 0 {
-		facts = append(facts, view.FactText("A limit of "+model.Count(int64(limit)), "runs "+model.Plural(int64(len(t.Rounds)), "round")+" at most: each runs more tasks than the one before, and the first that finds enough rows is the last"))
+		facts = append(facts, view.FactText(text.F("A limit of %s", model.Count(int64(limit))), text.F("runs %s at most: each runs more tasks than the one before, and the first that finds enough rows is the last", model.Plural(int64(len(t.Rounds)), "round"))))
 	}
 	if len(t.Tasks) == 0 {
-		return panel("plan-tasks", "Which tasks", view.Facts("", facts...), goapp.P().Class("dim").Text("Nothing is read, so there are no tasks."))
+		return panel("plan-tasks", text.T("Which tasks"), view.Facts("", facts...), goapp.P().Class("dim").Text(text.T("Nothing is read, so there are no tasks.")))
 	}
 	toggle := func(on bool, label string) goapp.UI {
 		class := "seg"
@@ -431,11 +432,11 @@ func (v *planView) tasksPanel(p *api.Plan) goapp.UI {
 	for i, boxes := range rows {
 		if r := model.RoundOf(t.Rounds, i); r != round {
 			round = r
-			text := "Not run in any round"
+			said := text.T("Not run in any round")
 			if r >= 0 {
-				text = "Round " + strconv.Itoa(r+1) + ": " + model.Plural(int64(t.Rounds[r].Tasks), "task")
+				said = text.F("Round %s: %s", strconv.Itoa(r+1), model.Plural(int64(t.Rounds[r].Tasks), "task"))
 			}
-			lines = append(lines, goapp.Li().Class("task-round").Text(text))
+			lines = append(lines, goapp.Li().Class("task-round").Text(said))
 		}
 		task := &t.Tasks[i]
 		var drawn []goapp.UI
@@ -443,7 +444,7 @@ func (v *planView) tasksPanel(p *api.Plan) goapp.UI {
 			piece := &task.Pieces[j]
 			title := tail(piece.File) + "\n" + model.Bytes(piece.Length)
 			if piece.Start > 0 || piece.Part >= 0 && piece.Part < len(p.Parts) && piece.Length < p.Parts[piece.Part].Bytes {
-				title += " from byte " + model.Count(piece.Start)
+				title += text.F(" from byte %s", model.Count(piece.Start))
 			}
 			if piece.Part >= 0 && piece.Part < len(p.Parts) {
 				title = partitionName(p.Parts[piece.Part].Partition) + "\n" + title + "\n" + p.Parts[piece.Part].How
@@ -451,39 +452,39 @@ func (v *planView) tasksPanel(p *api.Plan) goapp.UI {
 			drawn = append(drawn, goapp.Div().Class("piece", "tone"+strconv.Itoa(piece.Part%6)).Title(title).
 				Style("left", view.Px(100*b.Start)+"%").Style("width", "max(3px, "+strconv.FormatFloat(100*b.Data, 'f', 3, 64)+"%)"))
 			if b.Cost > 0 {
-				drawn = append(drawn, goapp.Div().Class("piece-cost").Title("Opening the file counts "+model.Bytes(cost)).
+				drawn = append(drawn, goapp.Div().Class("piece-cost").Title(text.F("Opening the file counts %s", model.Bytes(cost))).
 					Style("left", view.Px(100*(b.Start+b.Data))+"%").Style("width", strconv.FormatFloat(100*b.Cost, 'f', 3, 64)+"%"))
 			}
 		}
 		if split <= 1 {
 			drawn = append(drawn, goapp.Div().Class("split-line").Style("left", view.Px(100*split)+"%"))
 		}
-		label := "Task " + strconv.Itoa(i) + ": " + model.Plural(int64(len(task.Pieces)), "piece") + ", " + model.Bytes(task.Bytes)
+		label := text.F("Task %s: %s, %s", strconv.Itoa(i), model.Plural(int64(len(task.Pieces)), "piece"), model.Bytes(task.Bytes))
 		lines = append(lines, goapp.Li().Class("task").Body(
 			goapp.Span().Class("task-name num").Text(strconv.Itoa(i)),
 			goapp.Div().Class("task-track").Role("img").Aria("label", label).Body(drawn...),
 			goapp.Span().Class("num dim").Text(model.Bytes(task.Bytes)),
 			goapp.Span().Class("dim task-pieces").Text(model.Plural(int64(len(task.Pieces)), "piece"))))
 	}
-	note := "The line is the size of a split: a task is closed before it would grow beyond."
+	note := text.T("The line is the size of a split: a task is closed before it would grow beyond.")
 	if split > 1 {
-		note = "The size of a split lies outside of the picture: every task is smaller."
+		note = text.T("The size of a split lies outside of the picture: every task is smaller.")
 	}
 	out := []goapp.UI{view.Facts("", facts...),
-		view.Div("tasks-head", goapp.Div().Class("segmented").Role("group").Aria("label", "What is drawn").Body(toggle(false, "As Spark counts"), toggle(true, "Bytes only")),
-			view.Div("legend task-legend", view.Span("piece-key", ""), goapp.Text("bytes of a file"), view.Span("cost-key", ""), goapp.Text("cost of opening it"), view.Span("line-key", ""), goapp.Text("size of a split"))),
+		view.Div("tasks-head", goapp.Div().Class("segmented").Role("group").Aria("label", text.T("What is drawn")).Body(toggle(false, text.T("As Spark counts")), toggle(true, text.T("Bytes only"))),
+			view.Div("legend task-legend", view.Span("piece-key", ""), goapp.Text(text.T("bytes of a file")), view.Span("cost-key", ""), goapp.Text(text.T("cost of opening it")), view.Span("line-key", ""), goapp.Text(text.T("size of a split")))),
 		goapp.Ol().ID("plan-task-list").Class("tasks").Body(lines...),
-		goapp.P().Class("dim").Text(note + " Pieces are packed in descending order of size.")}
+		goapp.P().Class("dim").Text(text.F("%s Pieces are packed in descending order of size.", note))}
 	if n := len(t.Tasks) - shown; n > 0 {
-		out = append(out, view.Button("", "Show more of "+model.Plural(int64(n), "task"), func(goapp.Context, goapp.Event) { v.tasks += planRows }))
+		out = append(out, view.Button("", text.F("Show more of %s", model.Plural(int64(n), "task")), func(goapp.Context, goapp.Event) { v.tasks += planRows }))
 	}
-	return panel("plan-tasks", "Which tasks", out...)
+	return panel("plan-tasks", text.T("Which tasks"), out...)
 }
 
 // partsPanel lists what is read as one.
 func (v *planView) partsPanel(p *api.Plan) goapp.UI {
 	if len(p.Parts) == 0 {
-		return panel("plan-parts", "What is read", goapp.P().Class("dim").Text("Nothing: no slice is in the range or fulfils the condition."))
+		return panel("plan-parts", text.T("What is read"), goapp.P().Class("dim").Text(text.T("Nothing: no slice is in the range or fulfils the condition.")))
 	}
 	shown := min(len(p.Parts), planRows+v.parts)
 	var rows []goapp.UI
@@ -493,24 +494,24 @@ func (v *planView) partsPanel(p *api.Plan) goapp.UI {
 		st.Partition, st.FileID, st.Slice, st.OnlyPartition = x.Partition, x.FileID, x.BaseInstant, false
 		var what []goapp.UI
 		if x.Base != "" {
-			what = append(what, view.Badge("", "base"))
+			what = append(what, view.Badge("", text.T("base")))
 		}
 		if n := len(x.Logs); n > 0 {
 			what = append(what, view.Badge("", model.Plural(int64(n), "log")))
 		}
 		how := []goapp.UI{goapp.Text(x.How)}
 		if len(x.Changes) > 0 {
-			how = append(how, goapp.Details().Class("how").Body(goapp.Summary().Text(model.Plural(int64(len(x.Changes)), "source")+" of changes"), changesTable(x.Changes)))
+			how = append(how, goapp.Details().Class("how").Body(goapp.Summary().Text(text.F("%s of changes", model.Plural(int64(len(x.Changes)), "source"))), changesTable(x.Changes)))
 		}
 		rows = append(rows, goapp.Tr().Body(goapp.Td().Class("num dim").Text(i), goapp.Th().Scope("row").Class("mono").Text(partitionName(x.Partition)),
 			goapp.Td().Body(view.Link("link mono", st, goapp.Text(model.ShortID(x.FileID)))), goapp.Td().Class("mono").Text(x.BaseInstant),
 			goapp.Td().Body(view.Div("badges", what...)), goapp.Td().Class("num").Text(model.Bytes(x.Bytes)), goapp.Td().Body(how...)))
 	}
-	out := []goapp.UI{table([]string{"#", "Partition", "File group", "Base instant", "Files", "#Size", "Read as"}, rows)}
+	out := []goapp.UI{table([]string{"#", text.T("Partition"), text.T("File group"), text.T("Base instant"), text.T("Files"), text.T("#Size"), text.T("Read as")}, rows)}
 	if n := len(p.Parts) - shown; n > 0 {
-		out = append(out, view.Button("", "Show more of "+model.Plural(int64(n), "slice"), func(goapp.Context, goapp.Event) { v.parts += planRows }))
+		out = append(out, view.Button("", text.F("Show more of %s", model.Plural(int64(n), "slice")), func(goapp.Context, goapp.Event) { v.parts += planRows }))
 	}
-	return panel("plan-parts", "What is read", out...)
+	return panel("plan-parts", text.T("What is read"), out...)
 }
 
 func changesTable(list []api.PlanChange) goapp.UI {
@@ -534,7 +535,7 @@ func changesTable(list []api.PlanChange) goapp.UI {
 		}
 		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Class("mono").Text(c.Instant), goapp.Td().Class("mono").Text(c.Case), goapp.Td().Class("wrap").Body(from...), goapp.Td().Class("dim").Text(c.Why)))
 	}
-	return table([]string{"Instant", "Case", "Files", "Why"}, rows)
+	return table([]string{text.T("Instant"), text.T("Case"), text.T("Files"), text.T("Why")}, rows)
 }
 
 // otherwise says what the chosen release reads differently from the right answer, nil when none is chosen.
@@ -546,35 +547,35 @@ func (r *Root) otherwise() goapp.UI {
 	}
 	right := st
 	right.Rules = ""
-	back := view.Link("link", right, goapp.Text("The right answer"))
+	back := view.Link("link", right, goapp.Text(text.T("The right answer")))
 	box := func(tone string, icon view.Icon, body ...goapp.UI) goapp.UI {
 		return goapp.Div().ID("otherwise").Class("otherwise", tone).Body(icon.UI(), view.Div("otherwise-body", body...))
 	}
-	title := goapp.Strong().Text("Hudi " + st.Rules + " beside the right answer")
+	title := goapp.Strong().Text(text.F("Hudi %s beside the right answer", st.Rules))
 	switch {
 	case s.plan.val != nil && s.planRight.fault != nil:
-		return box("", view.IconInfo, title, goapp.P().Text("The right answer refuses this query: "+s.planRight.fault.Error()))
+		return box("", view.IconInfo, title, goapp.P().Text(text.F("The right answer refuses this query: %s", s.planRight.fault.Error())))
 	case s.plan.fault != nil && s.planRight.val != nil:
-		return box("warn", view.IconWarning, title, goapp.P().Body(goapp.Text("This release does not read it. "), back))
+		return box("warn", view.IconWarning, title, goapp.P().Body(goapp.Text(text.T("This release does not read it. ")), back))
 	case s.plan.fault != nil:
 		return nil
 	case s.plan.val == nil || s.planRight.val == nil:
-		return box("", view.IconInfo, title, goapp.P().Class("dim").Text("Comparing the plans…"))
+		return box("", view.IconInfo, title, goapp.P().Class("dim").Text(text.T("Comparing the plans…")))
 	}
 	diff := model.PlanDifferences(s.plan.val, s.planRight.val)
 	if len(diff) == 0 {
-		return box("", view.IconCheck, title, goapp.P().Body(goapp.Text("Both read the same instants and files. Rows may still differ in how they are merged and written. "), back))
+		return box("", view.IconCheck, title, goapp.P().Body(goapp.Text(text.T("Both read the same instants and files. Rows may still differ in how they are merged and written. ")), back))
 	}
 	sort.SliceStable(diff, func(i, j int) bool { return !diff[i].Extra && diff[j].Extra })
 	var items []goapp.UI
 	for i, d := range diff {
 		if i == 40 {
-			items = append(items, goapp.Li().Class("dim").Text("and "+model.Plural(int64(len(diff)-i), "more difference")))
+			items = append(items, goapp.Li().Class("dim").Text(text.F("and %s", model.Plural(int64(len(diff)-i), "more difference"))))
 			break
 		}
-		tone, word := "bad", "not read"
+		tone, word := "bad", text.T("not read")
 		if d.Extra {
-			tone, word = "warn", "read too much"
+			tone, word = "warn", text.T("read too much")
 		}
 		what := map[string]string{"instant": "instant ", "slice": "slice ", "files": "files of "}[d.Kind]
 		items = append(items, goapp.Li().Body(view.Badge(tone, word), goapp.Text(" "+what), view.Mono(d.Name), view.Span("dim", " "+d.Detail)))

@@ -9,6 +9,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -151,14 +152,14 @@ func (v *predicateBox) OnUpdate(ctx goapp.Context) {
 }
 
 // put writes a condition into the field.
-func (v *predicateBox) put(text string) {
-	v.draft = text
+func (v *predicateBox) put(said string) {
+	v.draft = said
 	if v.ctx == nil {
 		return
 	}
 	v.ctx.Defer(func(goapp.Context) {
 		if el := goapp.Window().GetElementByID("where"); el.Truthy() {
-			el.Set("value", text)
+			el.Set("value", said)
 		}
 	})
 }
@@ -172,8 +173,8 @@ func (v *predicateBox) apply() {
 
 func (v *predicateBox) Render() goapp.UI {
 	wrong := v.Fault != nil && strings.TrimSpace(v.draft) == strings.TrimSpace(v.State.Where)
-	field := goapp.Elem("textarea").ID("where").Class("mono").Attr("rows", 1).Spellcheck(false).Attr("autocomplete", "off").Aria("label", "WHERE condition").
-		Attr("placeholder", "a condition, such as fare > 20 AND city IN ('sao_paulo', 'chennai')").
+	field := goapp.Elem("textarea").ID("where").Class("mono").Attr("rows", 1).Spellcheck(false).Attr("autocomplete", "off").Aria("label", text.T("WHERE condition")).
+		Attr("placeholder", text.T("a condition, such as fare > 20 AND city IN ('sao_paulo', 'chennai')")).
 		OnInput(func(ctx goapp.Context, _ goapp.Event) { v.draft = ctx.JSSrc().Get("value").String() }).
 		OnKeyDown(func(_ goapp.Context, e goapp.Event) {
 			if e.Get("key").String() == "Enter" && !e.Get("shiftKey").Truthy() && !e.Get("isComposing").Truthy() {
@@ -199,25 +200,25 @@ func (v *predicateBox) Render() goapp.UI {
 		limit = strconv.Itoa(v.State.Limit)
 	}
 	changed := strings.TrimSpace(v.draft) != v.State.Where
-	apply := view.Button("small", "Apply", func(goapp.Context, goapp.Event) { v.apply() }).Title("Enter does the same")
+	apply := view.Button("small", text.T("Apply"), func(goapp.Context, goapp.Event) { v.apply() }).Title(text.T("Enter does the same"))
 	if changed {
 		apply = apply.Class("primary")
 	}
 	row := []goapp.UI{
-		goapp.Label().For("where").Class("where-word mono").Text("WHERE"),
+		goapp.Label().For("where").Class("where-word mono").Text(text.T("WHERE")),
 		view.Div("where-field", goapp.Div().Class("where-echo mono").Aria("hidden", true).Body(echo...), field),
 		apply,
 	}
 	if v.draft != "" || v.State.Where != "" {
-		row = append(row, view.IconButton(view.IconClose, "Clear the condition", func(goapp.Context, goapp.Event) {
+		row = append(row, view.IconButton(view.IconClose, text.T("Clear the condition"), func(goapp.Context, goapp.Event) {
 			v.put("")
 			v.apply()
 		}))
 	}
 	row = append(row,
 		v.columnsButton(),
-		view.Div("limit-field", goapp.Label().For("query-limit").Text("Limit"),
-			goapp.Input().ID("query-limit").Type("text").Attr("inputmode", "numeric").Class("small-input mono").Placeholder("none").Attr("value", limit).
+		view.Div("limit-field", goapp.Label().For("query-limit").Text(text.T("Limit")),
+			goapp.Input().ID("query-limit").Type("text").Attr("inputmode", "numeric").Class("small-input mono").Placeholder(text.T("none")).Attr("value", limit).
 				OnChange(func(ctx goapp.Context, _ goapp.Event) {
 					to := v.Root.s.state
 					n, err := strconv.Atoi(strings.TrimSpace(ctx.JSSrc().Get("value").String()))
@@ -232,16 +233,16 @@ func (v *predicateBox) Render() goapp.UI {
 	)
 	out := []goapp.UI{view.Div("predicate-row", view.Group(row...)...)}
 	if wrong {
-		text := []goapp.UI{goapp.Strong().Text(v.Fault.Message)}
+		said := []goapp.UI{goapp.Strong().Text(v.Fault.Message)}
 		if v.Fault.Try != "" {
-			text = append(text, goapp.Text(" "+v.Fault.Try))
+			said = append(said, goapp.Text(" "+v.Fault.Try))
 		}
-		out = append(out, goapp.P().ID("where-fault").Class("where-fault").Role("alert").Body(view.IconWarning.UI(), goapp.Span().Body(text...)))
+		out = append(out, goapp.P().ID("where-fault").Class("where-fault").Role("alert").Body(view.IconWarning.UI(), goapp.Span().Body(said...)))
 	}
 	if v.open {
 		out = append(out, v.chooser())
 	}
-	return goapp.Div().Class("predicate").Role("search").Aria("label", "Condition, columns and limit").Body(out...)
+	return goapp.Div().Class("predicate").Role("search").Aria("label", text.T("Condition, columns and limit")).Body(out...)
 }
 
 // skipped tells how many files the condition leaves out, with the way to the reasons.
@@ -252,7 +253,7 @@ func (v *predicateBox) skipped() goapp.UI {
 	}
 	switch p := s.plan.val; {
 	case s.plan.busy:
-		return goapp.Span().Class("dim").Text("planning…")
+		return goapp.Span().Class("dim").Text(text.T("planning…"))
 	case p == nil || p.Pruning == nil:
 		return nil
 	default:
@@ -266,8 +267,8 @@ func (v *predicateBox) skipped() goapp.UI {
 		if n > 0 {
 			tone += " some"
 		}
-		return goapp.A().ID("skip-chip").Class(tone).Href("#" + v.State.Go(model.Plan).Fragment()).Title("Which files, and why: see the plan").
-			Text(model.Count(int64(n)) + " of " + model.Plural(int64(len(p.Pruning.Files)), "file") + " skipped")
+		return goapp.A().ID("skip-chip").Class(tone).Href("#" + v.State.Go(model.Plan).Fragment()).Title(text.T("Which files, and why: see the plan")).
+			Text(text.F("%s of %s skipped", model.Count(int64(n)), model.Plural(int64(len(p.Pruning.Files)), "file")))
 	}
 }
 
@@ -284,7 +285,7 @@ func (v *predicateBox) columnsKnown() []api.Column {
 }
 
 func (v *predicateBox) columnsButton() goapp.UI {
-	label := "All columns"
+	label := text.T("All columns")
 	if l := model.SplitList(v.State.Columns); len(l) > 0 {
 		label = model.Plural(int64(len(l)), "column")
 	}
@@ -305,7 +306,7 @@ func (v *predicateBox) chooser() goapp.UI {
 		if f := v.Root.s.schema.fault; f != nil {
 			return view.FaultPanel(f, nil, v.Root.s.schema.retrier(v.Root.s))
 		}
-		return view.Div("columns-chooser", goapp.Span().Class("dim").Role("status").Text("Reading the schema…"))
+		return view.Div("columns-chooser", goapp.Span().Class("dim").Role("status").Text(text.T("Reading the schema…")))
 	}
 	at := map[string]int{}
 	for i, n := range v.picks {
@@ -340,18 +341,18 @@ func (v *predicateBox) chooser() goapp.UI {
 		v.open = false
 		v.Root.navigate(to)
 	}
-	return goapp.Div().Class("columns-chooser").Role("group").Aria("label", "Columns to read").Body(
+	return goapp.Div().Class("columns-chooser").Role("group").Aria("label", text.T("Columns to read")).Body(
 		view.Div("column-picks", boxes...),
 		view.Div("actions",
-			view.Button("small primary", "Read these", func(goapp.Context, goapp.Event) { set(v.picks) }),
-			view.Button("small", "All columns", func(goapp.Context, goapp.Event) { set(nil) }),
-			view.Button("small", "Cancel", func(goapp.Context, goapp.Event) { v.open = false })),
-		goapp.P().Class("dim").Text("Columns come in the order in which they are chosen. Fewer columns read fewer bytes of Parquet files."))
+			view.Button("small primary", text.T("Read these"), func(goapp.Context, goapp.Event) { set(v.picks) }),
+			view.Button("small", text.T("All columns"), func(goapp.Context, goapp.Event) { set(nil) }),
+			view.Button("small", text.T("Cancel"), func(goapp.Context, goapp.Event) { v.open = false })),
+		goapp.P().Class("dim").Text(text.T("Columns come in the order in which they are chosen. Fewer columns read fewer bytes of Parquet files.")))
 }
 
 func (v *rowsView) optionsButton() goapp.UI {
 	open := v.Root.s.rowOptions || v.State.Query != "" || v.State.Rules != ""
-	return goapp.Button().Type("button").ID("query-options").Class("button small").Aria("expanded", open).Text("Query options").
+	return goapp.Button().Type("button").ID("query-options").Class("button small").Aria("expanded", open).Text(text.T("Query options")).
 		OnClick(func(goapp.Context, goapp.Event) { v.Root.s.rowOptions = !v.Root.s.rowOptions; v.Root.s.ensure() })
 }
 
@@ -371,11 +372,11 @@ func (r *Root) queryForm(st model.State) goapp.UI {
 		}
 		return a
 	}
-	items := []goapp.UI{goapp.Div().Class("segmented").Role("group").Aria("label", "Query type").Body(
-		kind("", "Snapshot", "The latest rows: base files merged with their logs"),
-		kind("ro", "Read-optimized", "Base files only: fast, and as old as the last compaction"),
-		kind("inc", "Incremental", "The rows that changed in a range of instants, as they are at its end"),
-		kind("cdc", "Change data", "Every change in a range: operation, before and after. Needs hoodie.table.cdc.enabled"),
+	items := []goapp.UI{goapp.Div().Class("segmented").Role("group").Aria("label", text.T("Query type")).Body(
+		kind("", text.T("Snapshot"), text.T("The latest rows: base files merged with their logs")),
+		kind("ro", text.T("Read-optimized"), text.T("Base files only: fast, and as old as the last compaction")),
+		kind("inc", text.T("Incremental"), text.T("The rows that changed in a range of instants, as they are at its end")),
+		kind("cdc", text.T("Change data"), text.T("Every change in a range: operation, before and after. Needs hoodie.table.cdc.enabled")),
 	)}
 	set := func(f func(*model.State, string)) func(string) {
 		return func(x string) {
@@ -386,13 +387,13 @@ func (r *Root) queryForm(st model.State) goapp.UI {
 	}
 	if st.Query == "inc" || st.Query == "cdc" {
 		items = append(items,
-			r.instantSelect("query-begin", "After", "the beginning", st.Begin, set(func(s *model.State, x string) { s.Begin = x })),
-			r.instantSelect("query-end", "Up to", "the latest", st.End, set(func(s *model.State, x string) { s.End = x })))
+			r.instantSelect("query-begin", text.T("After"), text.T("the beginning"), st.Begin, set(func(s *model.State, x string) { s.Begin = x })),
+			r.instantSelect("query-end", text.T("Up to"), text.T("the latest"), st.End, set(func(s *model.State, x string) { s.End = x })))
 	} else {
-		items = append(items, r.instantSelect("query-asof", "As of", "the latest", st.AsOf, set(func(s *model.State, x string) { s.AsOf = x })))
+		items = append(items, r.instantSelect("query-asof", text.T("As of"), text.T("the latest"), st.AsOf, set(func(s *model.State, x string) { s.AsOf = x })))
 	}
 	items = append(items, r.rulesSelect(st))
-	return goapp.Div().Class("query-form").Role("group").Aria("label", "How rows are read").Body(items...)
+	return goapp.Div().Class("query-form").Role("group").Aria("label", text.T("How rows are read")).Body(items...)
 }
 
 // releases are those whose rules can be chosen, the newest first.
@@ -400,17 +401,17 @@ var releases = [...]string{"1.2.0", "1.1.1", "1.0.2", "0.15.0", "0.14.1"}
 
 // rulesSelect chooses the Hudi release whose rules of reading are followed.
 func (r *Root) rulesSelect(st model.State) goapp.UI {
-	opts := []goapp.UI{goapp.Option().Value("").Selected(st.Rules == "").Text("the right answer")}
+	opts := []goapp.UI{goapp.Option().Value("").Selected(st.Rules == "").Text(text.T("the right answer"))}
 	found := st.Rules == ""
 	for _, x := range releases {
 		found = found || x == st.Rules
-		opts = append(opts, goapp.Option().Value(x).Selected(x == st.Rules).Text("Hudi "+x))
+		opts = append(opts, goapp.Option().Value(x).Selected(x == st.Rules).Text(text.F("Hudi %s", x)))
 	}
 	if !found {
-		opts = append(opts, goapp.Option().Value(st.Rules).Selected(true).Text("Hudi "+st.Rules))
+		opts = append(opts, goapp.Option().Value(st.Rules).Selected(true).Text(text.F("Hudi %s", st.Rules)))
 	}
-	return view.Div("pick-instant rules", goapp.Label().For("query-rules").Text("Rules of"),
-		goapp.Select().ID("query-rules").Class("select").Title("Releases of Hudi read some tables differently").Body(opts...).OnChange(func(ctx goapp.Context, _ goapp.Event) {
+	return view.Div("pick-instant rules", goapp.Label().For("query-rules").Text(text.T("Rules of")),
+		goapp.Select().ID("query-rules").Class("select").Title(text.T("Releases of Hudi read some tables differently")).Body(opts...).OnChange(func(ctx goapp.Context, _ goapp.Event) {
 			to := r.s.state
 			to.Rules = ctx.JSSrc().Get("value").String()
 			r.navigate(to)

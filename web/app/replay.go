@@ -9,6 +9,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -188,16 +189,16 @@ func (v *replayView) Render() goapp.UI {
 	case s.fault != nil:
 		body = append(body, view.FaultPanel(s.fault, v.Root.bytesLink(s.fault), s.retrier(sess)))
 	case s.val == nil:
-		body = append(body, view.Loading("Recording the scan", s.slow, s.prog, s.canceller()), bones())
+		body = append(body, view.Loading(text.T("Recording the scan"), s.slow, s.prog, s.canceller()), bones())
 	case len(s.val.Steps) == 0:
-		body = append(body, view.Empty(view.IconBlocks, "Nothing to replay", "The slice has no log blocks to scan."))
+		body = append(body, view.Empty(view.IconBlocks, text.T("Nothing to replay"), text.T("The slice has no log blocks to scan.")))
 	default:
 		if v.framed != v.at {
 			v.frame, v.framed = model.FrameAt(s.val, v.at), v.at
 		}
 		body = append(body, v.bar(s.val), v.stage(s.val))
 	}
-	return goapp.Section().Class("replay").Aria("label", "Replay of the scan").Body(append([]goapp.UI{
+	return goapp.Section().Class("replay").Aria("label", text.T("Replay of the scan")).Body(append([]goapp.UI{
 		// The element is there from the start: its width is watched.
 		goapp.Div().ID("replay-strips").Class("replay-measure")}, body...)...)
 }
@@ -206,15 +207,15 @@ func (v *replayView) Render() goapp.UI {
 func (v *replayView) bar(s *api.Scan) goapp.UI {
 	st := v.Root.s.state
 	last := len(s.Steps) - 1
-	icon, label := view.IconPlay, "Play (Space)"
+	icon, label := view.IconPlay, text.T("Play (Space)")
 	if v.playing {
-		icon, label = view.IconPause, "Pause (Space)"
+		icon, label = view.IconPause, text.T("Pause (Space)")
 	}
 	to := func(f func() int) view.Handler {
 		return func(goapp.Context, goapp.Event) { v.pause(); v.jump(f()) }
 	}
 	slider := goapp.Input().Type("range").ID("replay-slider").Class("replay-slider").Min(0).Max(last).Value(v.at).
-		Aria("label", "Step of the scan").Aria("valuetext", "step "+strconv.Itoa(v.at+1)+" of "+strconv.Itoa(last+1)+": "+model.StepTitle(&s.Steps[v.at])).
+		Aria("label", text.T("Step of the scan")).Aria("valuetext", text.F("step %s of %s: %s", strconv.Itoa(v.at+1), strconv.Itoa(last+1), model.StepTitle(&s.Steps[v.at]))).
 		OnInput(func(ctx goapp.Context, _ goapp.Event) {
 			n, err := strconv.Atoi(ctx.JSSrc().Get("value").String())
 			if err == nil {
@@ -233,7 +234,7 @@ func (v *replayView) bar(s *api.Scan) goapp.UI {
 		if i == v.speed {
 			class += " current"
 		}
-		speed = append(speed, goapp.Button().Type("button").Class(class).Aria("pressed", i == v.speed).Title(x.label+" steps per second").Text(x.label+"×").
+		speed = append(speed, goapp.Button().Type("button").Class(class).Aria("pressed", i == v.speed).Title(text.F("%s steps per second", x.label)).Text(x.label+"×").
 			OnClick(func(goapp.Context, goapp.Event) { v.speed = i }, i))
 	}
 	merge := st
@@ -242,19 +243,19 @@ func (v *replayView) bar(s *api.Scan) goapp.UI {
 	closed.Replay, closed.MergeSteps, closed.Step = false, false, 0
 	return view.Div("replay-bar",
 		view.Div("replay-buttons",
-			view.IconButton(view.IconFirst, "To the beginning (Home)", to(func() int { return 0 })),
-			view.IconButton(view.IconLeft, "Step back (←)", to(func() int { return v.at - 1 })).Disabled(v.at == 0),
+			view.IconButton(view.IconFirst, text.T("To the beginning (Home)"), to(func() int { return 0 })),
+			view.IconButton(view.IconLeft, text.T("Step back (←)"), to(func() int { return v.at - 1 })).Disabled(v.at == 0),
 			goapp.Button().Type("button").ID("replay-play").Class("button primary play").Title(label).Aria("label", label).Body(icon.UI()).
 				OnClick(func(goapp.Context, goapp.Event) { v.toggle() }),
-			view.IconButton(view.IconRight, "Step on (→)", to(func() int { return v.at + 1 })).Disabled(v.at == last),
-			view.IconButton(view.IconLast, "To the end (End)", to(func() int { return last })),
+			view.IconButton(view.IconRight, text.T("Step on (→)"), to(func() int { return v.at + 1 })).Disabled(v.at == last),
+			view.IconButton(view.IconLast, text.T("To the end (End)"), to(func() int { return last })),
 		),
 		view.Div("replay-track", v.ribbon(s), slider),
-		goapp.Div().ID("replay-step").Class("replay-count num").Body(goapp.B().Text(model.Count(int64(v.at+1))), goapp.Text(" of "+model.Count(int64(last+1)))),
-		goapp.Div().Class("segmented").Role("group").Aria("label", "Steps per second").Body(speed...),
-		goapp.A().Class("switch").Role("switch").Aria("checked", st.MergeSteps).Href("#"+merge.Fragment()).Title("Show how the records of the blocks are merged, too").
-			Body(view.Span("switch-knob", ""), goapp.Text("records")),
-		goapp.A().Class("icon-button").Href("#"+closed.Fragment()).Title("Close the replay (Esc)").Aria("label", "Close the replay").Body(view.IconClose.UI()),
+		goapp.Div().ID("replay-step").Class("replay-count num").Body(goapp.B().Text(model.Count(int64(v.at+1))), goapp.Text(text.F(" of %s", model.Count(int64(last+1))))),
+		goapp.Div().Class("segmented").Role("group").Aria("label", text.T("Steps per second")).Body(speed...),
+		goapp.A().Class("switch").Role("switch").Aria("checked", st.MergeSteps).Href("#"+merge.Fragment()).Title(text.T("Show how the records of the blocks are merged, too")).
+			Body(view.Span("switch-knob", ""), goapp.Text(text.T("records"))),
+		goapp.A().Class("icon-button").Href("#"+closed.Fragment()).Title(text.T("Close the replay (Esc)")).Aria("label", text.T("Close the replay")).Body(view.IconClose.UI()),
 	)
 }
 
@@ -310,11 +311,11 @@ func (v *replayView) stage(s *api.Scan) goapp.UI {
 	notes := []goapp.UI{}
 	if s.Truncated {
 		notes = append(notes, goapp.Div().Class("finding warn").Body(view.IconWarning.UI(), view.Div("finding-text",
-			goapp.Text("The scan has more steps than are recorded: the first "+model.Count(int64(len(s.Steps)))+" can be played."))))
+			goapp.Text(text.F("The scan has more steps than are recorded: the first %s can be played.", model.Count(int64(len(s.Steps))))))))
 	}
 	if f := s.RecordsFault; f != nil {
 		notes = append(notes, goapp.Div().Class("finding warn").Body(view.IconWarning.UI(), view.Div("finding-text",
-			goapp.Strong().Text("The merge of the records can't be shown in full."), goapp.Text(" "+f.Error()))))
+			goapp.Strong().Text(text.T("The merge of the records can't be shown in full.")), goapp.Text(" "+f.Error()))))
 	}
 	side := []goapp.UI{v.queue(s, step)}
 	if v.Root.s.state.MergeSteps {
@@ -344,7 +345,7 @@ func (v *replayView) narration(s *api.Scan, step *api.ScanStep) goapp.UI {
 		open.Replay, open.MergeSteps, open.Step = false, false, 0
 		open.Log, open.Block = f.File.Path, b.Index+1
 		line = append(line, view.Link("step-block", open, goapp.Span().Class("swatch blk-"+k.Class).Text(k.Letter),
-			goapp.Span().Class("mono").Text("block "+strconv.Itoa(b.Index)), goapp.Span().Class("mono dim").Title(f.File.Name).Text(fitName(f.File.Name, 0))))
+			goapp.Span().Class("mono").Text(text.F("block %s", strconv.Itoa(b.Index))), goapp.Span().Class("mono dim").Title(f.File.Name).Text(fitName(f.File.Name, 0))))
 	}
 	body := []goapp.UI{view.Div("step-head", line...), goapp.P().Class("step-why").Text(sentence(step.Why))}
 	if r := step.Record; r != nil {
@@ -371,27 +372,27 @@ func (v *replayView) duel(s *api.Scan, r *api.RecordStep) goapp.UI {
 			class += " yields"
 		}
 		if ver == nil {
-			return view.Div("duel-side empty", view.Span("dim", title), goapp.Span().Text("no record of this key yet"))
+			return view.Div("duel-side empty", view.Span("dim", title), goapp.Span().Text(text.T("no record of this key yet")))
 		}
 		cls, letter, name := kindOfVersion(ver)
-		facts := []goapp.UI{view.Fact("Instant", view.Mono(ver.Instant))}
+		facts := []goapp.UI{view.Fact(text.T("Instant"), view.Mono(ver.Instant))}
 		if ver.Ordering != "" {
-			facts = append(facts, view.Fact("Ordering", goapp.B().Class("mono").Text(ver.Ordering), view.Span("dim", ver.OrderingType)))
+			facts = append(facts, view.Fact(text.T("Ordering"), goapp.B().Class("mono").Text(ver.Ordering), view.Span("dim", ver.OrderingType)))
 		}
-		where := "base file, row " + model.Count(ver.Record+1)
+		where := text.F("base file, row %s", model.Count(ver.Record+1))
 		if ver.Block >= 0 {
-			where = placeIn(s, ver) + ", record " + model.Count(ver.Record+1)
+			where = text.F("%s, record %s", placeIn(s, ver), model.Count(ver.Record+1))
 		}
-		facts = append(facts, view.FactText("In", where))
+		facts = append(facts, view.FactText(text.T("In"), where))
 		return view.Div(class, view.Div("duel-head", view.Span("dim", title), goapp.Span().Class("node", cls).Text(letter), goapp.Strong().Text(name)), view.Facts("", facts...))
 	}
-	old, fresh := "In the map", "Comes next"
+	old, fresh := text.T("In the map"), text.T("Comes next")
 	if r.Stage == "base" {
-		old, fresh = "In the base file", "In the map"
+		old, fresh = text.T("In the base file"), text.T("In the map")
 	}
 	history := v.Root.s.state.HistoryOf(r.Key)
 	return view.Div("duel",
-		view.Div("duel-key", view.IconKey.UI(), view.Mono(r.Key), view.Link("link", history, goapp.Text("History"))),
+		view.Div("duel-key", view.IconKey.UI(), view.Mono(r.Key), view.Link("link", history, goapp.Text(text.T("History")))),
 		view.Div("duel-sides",
 			side(old, r.Old, r.Winner == "old" || r.Winner == "combined"),
 			goapp.Div().Class("duel-verdict", "w-"+r.Winner).Text(verdict(r)),
@@ -406,14 +407,14 @@ func verdict(r *api.RecordStep) string {
 		case r.Old == nil:
 			return "kept"
 		case r.Stage == "base":
-			return "the log wins"
+			return text.T("the log wins")
 		}
-		return "new wins"
+		return text.T("new wins")
 	case "old":
 		if r.Stage == "base" {
-			return "the base stays"
+			return text.T("the base stays")
 		}
-		return "old stays"
+		return text.T("old stays")
 	case "combined":
 		return "combined"
 	case "removed":
@@ -504,7 +505,7 @@ func (v *replayView) strips(s *api.Scan, step *api.ScanStep) goapp.UI {
 		view.Svg("rect").Attr("data-c", "hatch-back").Attr("width", "7").Attr("height", "7"),
 		view.Svg("rect").Attr("data-c", "hatch-line").Attr("width", "2.5").Attr("height", "7")))
 	svg := view.Svg("svg").Attr("width", view.Px(total)).Attr("height", view.Px(height)).Attr("role", "group").
-		Attr("aria-label", "Log blocks at this step. Choose one to jump to its first step.").
+		Attr("aria-label", text.T("Log blocks at this step. Choose one to jump to its first step.")).
 		Body(append(append([]goapp.UI{defs}, shapes...), over...)...).OnClick(v.pick).On("keydown", v.pickKey)
 	return view.Div("plot strip-plot", svg)
 }
@@ -532,7 +533,7 @@ func (v *replayView) cell(f *api.LogFile, ref api.BlockRef, c model.StripBlock, 
 	if current {
 		class += " reading"
 	}
-	label := c.Kind.Name + " block " + strconv.Itoa(ref.Block) + " of " + f.File.Name + ": " + status.String()
+	label := text.F("%s block %s of %s: %s", text.T(c.Kind.Name), strconv.Itoa(ref.Block), f.File.Name, status.String())
 	if why := v.frame.Why[ref]; why != "" {
 		label += ". " + why
 	}
@@ -588,10 +589,10 @@ func (v *replayView) queue(s *api.Scan, step *api.ScanStep) goapp.UI {
 			return nil
 		}
 		k := model.KindOf(b.Type)
-		title := k.Name + " block " + strconv.Itoa(b.Index) + " of " + f.File.Name
+		title := text.F("%s block %s of %s", text.T(k.Name), strconv.Itoa(b.Index), f.File.Name)
 		return goapp.Li().Class("qbox", "blk-"+k.Class, class).Title(title).DataSet("q", strconv.Itoa(ref.File)+"."+strconv.Itoa(ref.Block)).Body(
 			goapp.Span().Class("swatch blk-"+k.Class).Text(k.Letter),
-			goapp.Span().Class("qname num").Body(goapp.Text("block "+strconv.Itoa(b.Index)), fileNote(s, ref)),
+			goapp.Span().Class("qname num").Body(goapp.Text(text.F("block %s", strconv.Itoa(b.Index))), fileNote(s, ref)),
 			goapp.Span().Class("qinstant mono").Text(b.Instant))
 	}
 	var boxes []goapp.UI
@@ -617,7 +618,7 @@ func (v *replayView) queue(s *api.Scan, step *api.ScanStep) goapp.UI {
 		boxes = append(boxes[1:], boxes[0])
 	}
 	if len(boxes) == 0 {
-		boxes = append(boxes, goapp.Li().Class("qempty dim").Text("empty"))
+		boxes = append(boxes, goapp.Li().Class("qempty dim").Text(text.T("empty")))
 	}
 	c := step.Counters
 	tile := func(name string, n int64, changed bool, tone string) goapp.UI {
@@ -636,7 +637,7 @@ func (v *replayView) queue(s *api.Scan, step *api.ScanStep) goapp.UI {
 	if v.at > 0 {
 		p = s.Steps[v.at-1].Counters
 	}
-	instant := goapp.UI(goapp.Span().Class("dim").Text("none yet"))
+	instant := goapp.UI(goapp.Span().Class("dim").Text(text.T("none yet")))
 	if step.Instant != "" {
 		class := "mono"
 		if step.Kind == "instant switch" {
@@ -645,16 +646,16 @@ func (v *replayView) queue(s *api.Scan, step *api.ScanStep) goapp.UI {
 		instant = goapp.Span().Class(class).Title(model.Clock(step.Instant)).Text(step.Instant)
 	}
 	return view.Div("replay-panel",
-		view.Div("replay-instant", goapp.H3().Text("Present instant"), instant),
+		view.Div("replay-instant", goapp.H3().Text(text.T("Present instant")), instant),
 		view.Div("tiles counters",
-			tile("log files", int64(c.LogFiles), c.LogFiles != p.LogFiles, ""),
-			tile("blocks", int64(c.Blocks), c.Blocks != p.Blocks, ""),
-			tile("records", c.Records, c.Records != p.Records, ""),
-			tile("rollbacks", int64(c.Rollbacks), c.Rollbacks != p.Rollbacks, "warn"),
-			tile("corrupt", int64(c.CorruptBlocks), c.CorruptBlocks != p.CorruptBlocks, "bad"),
+			tile(text.T("log files"), int64(c.LogFiles), c.LogFiles != p.LogFiles, ""),
+			tile(text.T("blocks"), int64(c.Blocks), c.Blocks != p.Blocks, ""),
+			tile(text.T("records"), c.Records, c.Records != p.Records, ""),
+			tile(text.T("rollbacks"), int64(c.Rollbacks), c.Rollbacks != p.Rollbacks, "warn"),
+			tile(text.T("corrupt"), int64(c.CorruptBlocks), c.CorruptBlocks != p.CorruptBlocks, "bad"),
 		),
-		view.Div("queue-head", goapp.H3().Text("Block queue"), view.Span("dim num", model.Plural(int64(len(step.Queue)), "block")), view.Span("dim", "newest on top")),
-		goapp.Ol().ID("replay-queue").Class("queue").Aria("label", "Block queue, newest first").DataSet("size", len(step.Queue)).Body(view.Group(boxes...)...),
+		view.Div("queue-head", goapp.H3().Text(text.T("Block queue")), view.Span("dim num", model.Plural(int64(len(step.Queue)), "block")), view.Span("dim", text.T("newest on top"))),
+		goapp.Ol().ID("replay-queue").Class("queue").Aria("label", text.T("Block queue, newest first")).DataSet("size", len(step.Queue)).Body(view.Group(boxes...)...),
 	)
 }
 
@@ -676,7 +677,7 @@ func fileNote(s *api.Scan, ref api.BlockRef) goapp.UI {
 	if len(s.Blocks.Files) < 2 {
 		return goapp.Text("")
 	}
-	return goapp.Span().Class("dim").Text(" of file " + strconv.Itoa(ref.File+1))
+	return goapp.Span().Class("dim").Text(text.F(" of file %s", strconv.Itoa(ref.File+1)))
 }
 
 // mapShown is how many keys of the merged map are drawn.
@@ -711,7 +712,7 @@ func (v *replayView) merged(s *api.Scan, step *api.ScanStep) goapp.UI {
 		what := []goapp.UI{goapp.Span().Class("dim").Text("—")}
 		if k.Version != nil {
 			cls, letter, _ := kindOfVersion(k.Version)
-			where := "base"
+			where := text.T("base")
 			if k.Version.Block >= 0 {
 				where = placeIn(s, k.Version)
 			}
@@ -728,15 +729,15 @@ func (v *replayView) merged(s *api.Scan, step *api.ScanStep) goapp.UI {
 			goapp.Td().Class("mono num").Text(ordering),
 			goapp.Td().Class("dim").Text(state)))
 	}
-	body := []goapp.UI{view.Div("queue-head", goapp.H3().Text("Merged records"), goapp.Span().ID("replay-keys").Class("dim num").Text(model.Plural(size, "key")+" in the map"))}
+	body := []goapp.UI{view.Div("queue-head", goapp.H3().Text(text.T("Merged records")), goapp.Span().ID("replay-keys").Class("dim num").Text(text.F("%s in the map", model.Plural(size, "key"))))}
 	if len(keys) == 0 {
-		body = append(body, goapp.P().Class("dim").Text("Records are merged once the scan takes blocks out of the queue."))
+		body = append(body, goapp.P().Class("dim").Text(text.T("Records are merged once the scan takes blocks out of the queue.")))
 	} else {
 		body = append(body, view.Wrap("table-wrap map-wrap", goapp.Table().Class("stats map").Body(
-			goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Key"), goapp.Th().Scope("col").Text("Version"), goapp.Th().Scope("col").Class("num").Text("Ordering"), goapp.Th().Scope("col").Text("Last step"))),
+			goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text(text.T("Key")), goapp.Th().Scope("col").Text(text.T("Version")), goapp.Th().Scope("col").Class("num").Text(text.T("Ordering")), goapp.Th().Scope("col").Text(text.T("Last step")))),
 			goapp.TBody().Body(rows...))))
 		if len(keys) > mapShown {
-			body = append(body, goapp.P().Class("dim small").Text(model.Count(mapShown)+" of "+model.Plural(int64(len(keys)), "key")+" are drawn, those around the present one."))
+			body = append(body, goapp.P().Class("dim small").Text(text.F("%s of %s are drawn, those around the present one.", model.Count(mapShown), model.Plural(int64(len(keys)), "key"))))
 		}
 	}
 	return view.Div("replay-panel", body...)
@@ -745,20 +746,20 @@ func (v *replayView) merged(s *api.Scan, step *api.ScanStep) goapp.UI {
 func verdictWord(k *model.MergedKey) string {
 	suffix := ""
 	if k.Base {
-		suffix = ", with the base file"
+		suffix = text.T(", with the base file")
 	}
 	switch k.Winner {
 	case "new":
 		if k.Versions == 1 && !k.Base {
-			return "first version"
+			return text.T("first version")
 		}
-		return "the later one won" + suffix
+		return text.F("the later one won%s", suffix)
 	case "old":
-		return "the one in place stayed" + suffix
+		return text.F("the one in place stayed%s", suffix)
 	case "combined":
-		return "combined" + suffix
+		return text.F("combined%s", suffix)
 	case "removed":
-		return "removed" + suffix
+		return text.F("removed%s", suffix)
 	}
 	return k.Winner
 }

@@ -12,6 +12,7 @@ import (
 	"hudiscope/core/api"
 	"hudiscope/web/client"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -20,6 +21,8 @@ type Engine interface {
 	client.Transport
 	// Drop gives an array of {path, file} objects to the engine under a name.
 	Drop(name, label string, files goapp.Value)
+	// Store gives the engine what a private store is opened with.
+	Store(location string, access api.StoreAccess)
 }
 
 // Root is the page. It is created once and lives as long as the page.
@@ -35,7 +38,13 @@ type Root struct {
 	help   bool
 	notice *notice
 	drops  int
-	over   bool // something is dragged over the page
+	// typed is the place of a store that the form on the home page is to show; recent are the folders
+	// chosen earlier; found is what was found out about a server that does not answer.
+	typed   model.Store
+	recent  []recentFolder
+	found   diagnosis
+	network network
+	over    bool // something is dragged over the page
 
 	// player takes the keys of the scan replay while it is shown, zoomer w, a, s and d of the timeline.
 	player, zoomer func(key string) bool
@@ -66,11 +75,11 @@ func NewRoot(engine Engine) *Root {
 }
 
 // Notify shows a message to the user, from any goroutine.
-func (r *Root) Notify(tone, text string) {
+func (r *Root) Notify(tone, said string) {
 	if r.s.dispatch == nil {
 		return
 	}
-	r.s.dispatch(func() { r.notice = &notice{tone, text} })
+	r.s.dispatch(func() { r.notice = &notice{tone, said} })
 }
 
 // OnMount implements go-app's Mounter.
@@ -89,6 +98,8 @@ func (r *Root) OnMount(ctx goapp.Context) {
 		}
 	}
 	takeTexts()
+	r.s.answered = r.askNetwork
+	r.loadFolders()
 	r.loadSamples(ctx)
 	r.listen()
 	r.listenUpdates()
@@ -134,8 +145,7 @@ func (r *Root) keep(clean, full string, removed []string) {
 		return
 	}
 	r.s.secrets[clean] = full
-	r.notice = &notice{"warn", "Taken out of the address, as it may give access: " + strings.Join(removed, ", ") +
-		". It is kept in this tab's memory only. A link copied from here opens the table only where it can be read without it."}
+	r.notice = &notice{"warn", text.F("Taken out of the address, as it may give access: %s. It is kept in this tab's memory only. A link copied from here opens the table only where it can be read without it.", strings.Join(removed, ", "))}
 }
 
 // revealTab scrolls the row of tabs to the present one, where the screen is narrow.
@@ -164,7 +174,7 @@ func (r *Root) title() {
 		if o := r.s.overview.val; o != nil && o.Name != "" {
 			t = o.Name
 		}
-		name = t + " · " + st.View.Title() + " · hudiscope"
+		name = t + " · " + text.T(st.View.Title()) + " · hudiscope"
 	}
 	goapp.Window().Get("document").Set("title", name)
 }
@@ -231,20 +241,20 @@ func (r *Root) Render() goapp.UI {
 		main = r.tablePage()
 	}
 	parts := []goapp.UI{
-		goapp.A().Class("skip").Href("#main").Text("Skip to the content"),
+		goapp.A().Class("skip").Href("#main").Text(text.T("Skip to the content")),
 		r.topbar(),
 	}
 	if r.notice != nil {
 		parts = append(parts, goapp.Div().Class("notice", r.notice.tone).Role("status").Body(
 			view.IconInfo.UI(), goapp.P().Text(r.notice.text),
-			view.IconButton(view.IconClose, "Close this message", func(goapp.Context, goapp.Event) { r.notice = nil }),
+			view.IconButton(view.IconClose, text.T("Close this message"), func(goapp.Context, goapp.Event) { r.notice = nil }),
 		))
 	}
 	if n := r.updateNotice(); n != nil {
 		parts = append(parts, n)
 	}
 	parts = append(parts, goapp.Main().ID("main").TabIndex(-1).Body(main))
-	for _, x := range []goapp.UI{r.dialogs(), r.exportNotice()} {
+	for _, x := range []goapp.UI{r.networkPanel(), r.dialogs(), r.exportNotice()} {
 		if x != nil {
 			parts = append(parts, x)
 		}
@@ -253,8 +263,8 @@ func (r *Root) Render() goapp.UI {
 		parts = append(parts, r.helpPanel())
 	}
 	if r.over {
-		parts = append(parts, view.Div("drop-veil", view.Div("drop-veil-text", view.IconDrop.UI(), goapp.Strong().Text("Drop to open"),
-			goapp.P().Text("A table's folder, a .zip of one, or a single log file"))))
+		parts = append(parts, view.Div("drop-veil", view.Div("drop-veil-text", view.IconDrop.UI(), goapp.Strong().Text(text.T("Drop to open")),
+			goapp.P().Text(text.T("A table's folder, a .zip or .tar.gz of one, or a single log file")))))
 	}
 	class := "page"
 	if st := r.s.state; st.Table != "" && st.Lesson != "" {
@@ -276,20 +286,22 @@ func (r *Root) Render() goapp.UI {
 func (r *Root) topbar() goapp.UI {
 	st := r.s.state
 	items := []goapp.UI{
-		goapp.A().Class("brand").Href("#/").Title("hudiscope: home").Body(view.Logo(), goapp.B().Text("hudiscope")),
+		goapp.A().Class("brand").Href("#/").Title(text.T("hudiscope: home")).Body(view.Logo(), goapp.B().Text("hudiscope")),
 	}
 	if st.Table != "" {
-		items = append(items, view.Div("crumb",
+		items = append(items, view.Div("crumb", view.Group(
 			goapp.Span().Class("crumb-loc mono").Title(st.Table).Text(st.Table),
-			&view.CopyButton{Label: "Copy the link to this view", Text: goapp.Window().URL().String()},
-			view.IconButton(iconReload, "Read the table again", func(goapp.Context, goapp.Event) { r.s.reload() }),
-		))
+			&view.CopyButton{Label: text.T("Copy the link to this view"), Text: goapp.Window().URL().String()},
+			view.IconButton(iconReload, text.T("Read the table again"), func(goapp.Context, goapp.Event) { r.s.reload() }),
+			r.networkButton(),
+			r.expiryBadge(),
+		)...))
 	}
 	items = append(items, view.Div("topbar-end",
 		r.paletteButton(),
 		r.learnButton(false),
 		r.langButton(),
-		view.IconButton(view.IconHelp, "Keyboard and help", func(goapp.Context, goapp.Event) { r.help = !r.help }),
+		view.IconButton(view.IconHelp, text.T("Keyboard and help"), func(goapp.Context, goapp.Event) { r.help = !r.help }),
 		r.themeButton(),
 	))
 	return goapp.Header().Class("topbar").Body(items...)
@@ -298,12 +310,12 @@ func (r *Root) topbar() goapp.UI {
 const iconReload view.Icon = `<path d="M16 10a6 6 0 1 1-1.800-4.300M16 3.500v3.200h-3.200"/>`
 
 func (r *Root) themeButton() goapp.UI {
-	icon, label, next := view.IconAuto, "Colours: as the system has them. Switch to light", "light"
+	icon, label, next := view.IconAuto, text.T("Colours: as the system has them. Switch to light"), "light"
 	switch r.theme {
 	case "light":
-		icon, label, next = view.IconSun, "Colours: light. Switch to dark", "dark"
+		icon, label, next = view.IconSun, text.T("Colours: light. Switch to dark"), "dark"
 	case "dark":
-		icon, label, next = view.IconMoon, "Colours: dark. Switch to the system's", ""
+		icon, label, next = view.IconMoon, text.T("Colours: dark. Switch to the system's"), ""
 	}
 	return view.IconButton(icon, label, func(goapp.Context, goapp.Event) { r.setTheme(next) }, next)
 }
@@ -408,6 +420,9 @@ func (r *Root) key(e goapp.Value) {
 		case st.Table != "" && st.View == model.Timeline && st.Instant != "":
 			st.Instant, st.Action = "", ""
 			do(func() { r.navigate(st) })
+		case st.Table != "" && st.AnatomyPart != "":
+			st.AnatomyPart = ""
+			do(func() { r.navigate(st) })
 		case st.Table != "" && st.Replay:
 			st.Replay, st.MergeSteps, st.Step = false, false, 0
 			do(func() { r.navigate(st) })
@@ -432,6 +447,22 @@ func (r *Root) key(e goapp.Value) {
 		if tabs := r.tabs(); i < len(tabs) {
 			do(func() { r.navigate(st.Go(tabs[i])) })
 		}
+		return
+	}
+	if st.AsOf != "" && (key == "[" || key == "]") {
+		by := 1
+		if key == "[" {
+			by = -1
+		}
+		do(func() { r.stepCursor(by) })
+		return
+	}
+	if st.View == model.Files && st.Anatomy != "" && (key == "j" || key == "k") && r.s.anatomy.val != nil {
+		by := 1
+		if key == "k" {
+			by = -1
+		}
+		do(func() { r.stepAnatomy(by) })
 		return
 	}
 	if st.View == model.Timeline {
@@ -547,27 +578,27 @@ func (r *Root) helpPanel() goapp.UI {
 	var tabs []goapp.UI
 	for i, v := range model.Views {
 		if i < len(tabKeys) {
-			tabs = append(tabs, row(tabKeys[i:i+1], v.Title()))
+			tabs = append(tabs, row(tabKeys[i:i+1], text.T(v.Title())))
 		}
 	}
 	list := append(tabs,
-		row("j k", "Next, previous instant or block"),
-		row("← → ↑ ↓", "Move on the timeline, in the rows, in a tree"),
-		row("[ ]", "Previous, next instant"),
-		row("w s a d", "Zoom in, zoom out, left, right on the timeline"),
-		row("Ctrl+K", "Search everything: views, instants, samples, lessons, actions"),
-		row("n p", "Next, previous step of a lesson; Alt and an arrow, too"),
-		row("/", "Search in this view; Enter finds the next, Shift Enter the one before"),
-		row("Space ← →", "Play, step back and on in the replay of a scan"),
-		row("End End", "The last column, then the last row of the rows"),
-		row("Enter", "Show the chosen value; h shows its record's history"),
-		row("Esc", "Close what is selected"),
-		row("?", "This help"),
+		row("j k", text.T("Next, previous instant or block")),
+		row("← → ↑ ↓", text.T("Move on the timeline, in the rows, in a tree")),
+		row("[ ]", text.T("Previous, next instant; they move the time cursor when it is on")),
+		row("w s a d", text.T("Zoom in, zoom out, left, right on the timeline")),
+		row("Ctrl+K", text.T("Search everything: views, instants, samples, lessons, actions")),
+		row("n p", text.T("Next, previous step of a lesson; Alt and an arrow, too")),
+		row("/", text.T("Search in this view; Enter finds the next, Shift Enter the one before")),
+		row("Space ← →", text.T("Play, step back and on in the replay of a scan")),
+		row("End End", text.T("The last column, then the last row of the rows")),
+		row("Enter", text.T("Show the chosen value; h shows its record's history")),
+		row("Esc", text.T("Close what is selected")),
+		row("?", text.T("This help")),
 	)
-	return goapp.Div().Class("help").Role("dialog").Aria("label", "Keyboard").Body(
-		view.Div("help-head", goapp.H2().Text("Keyboard"), view.IconButton(view.IconClose, "Close the help", func(goapp.Context, goapp.Event) { r.help = false })),
+	return goapp.Div().Class("help").Role("dialog").Aria("label", text.T("Keyboard")).Body(
+		view.Div("help-head", goapp.H2().Text(text.T("Keyboard")), view.IconButton(view.IconClose, text.T("Close the help"), func(goapp.Context, goapp.Event) { r.help = false })),
 		goapp.Dl().Class("facts keys").Body(list...),
-		goapp.P().Class("dim").Text("The address holds what you see: table, view and selection. Copy it to share the same view. Tables are read in this tab; nothing is sent anywhere but to the table's own storage."),
+		goapp.P().Class("dim").Text(text.T("The address holds what you see: table, view and selection. Copy it to share the same view. Tables are read in this tab; nothing is sent anywhere but to the table's own storage.")),
 	)
 }
 
@@ -580,5 +611,5 @@ func (r *Root) bytesLink(f *api.Fault) goapp.UI {
 		return nil
 	}
 	st := model.State{Table: r.s.state.Table, View: model.Blocks, Log: f.File, Byte: f.Offset + 1}
-	return view.Link("button", st, goapp.Text("See the bytes"))
+	return view.Link("button", st, goapp.Text(text.T("See the bytes")))
 }

@@ -12,6 +12,7 @@ import (
 	"hudiscope/core/api"
 	"hudiscope/web/client"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -203,7 +204,7 @@ func (v *rowsView) need(n int64) {
 func (v *rowsView) countAll() {
 	v.stopCount()
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &rowCount{cancel: cancel, prog: api.Progress{Phase: "Counting all rows"}}
+	c := &rowCount{cancel: cancel, prog: api.Progress{Phase: text.T("Counting all rows")}}
 	v.count = c
 	dispatch, transport := v.ctx.Dispatch, v.Root.s.transport
 	op, req := v.request(beyond, 1)
@@ -252,23 +253,23 @@ func (v *rowsView) counting() []goapp.UI {
 	case v.known:
 		return nil
 	case c == nil || c.fault != nil:
-		b := view.Button("small", "Count all", func(goapp.Context, goapp.Event) { v.countAll() })
+		b := view.Button("small", text.T("Count all"), func(goapp.Context, goapp.Event) { v.countAll() })
 		if c == nil {
 			return []goapp.UI{b}
 		}
 		return []goapp.UI{b, goapp.Span().Class("badge bad").Title(c.fault.Try).Text(c.fault.Message)}
 	}
-	text := c.prog.Phase
+	said := c.prog.Phase
 	if c.prog.Done > 0 {
-		text += ": " + model.Count(c.prog.Done)
+		said += ": " + model.Count(c.prog.Done)
 		if c.prog.Total > 0 {
-			text += " of " + model.Count(c.prog.Total)
+			said += text.F(" of %s", model.Count(c.prog.Total))
 		}
-		text += " " + c.prog.Unit
+		said += " " + c.prog.Unit
 	}
 	return []goapp.UI{
-		goapp.Span().ID("row-counting").Class("dim").Role("status").Text(text),
-		view.Button("small", "Cancel", func(goapp.Context, goapp.Event) { v.stopCount() }),
+		goapp.Span().ID("row-counting").Class("dim").Role("status").Text(said),
+		view.Button("small", text.T("Cancel"), func(goapp.Context, goapp.Event) { v.stopCount() }),
 	}
 }
 
@@ -554,7 +555,7 @@ func (v *rowsView) Render() goapp.UI {
 	body := []goapp.UI{v.toolbar()}
 	switch {
 	case !v.Stream && whereFault(v.fault) != nil:
-		body = append(body, view.Empty(view.IconRows, "No rows yet", "The condition can't be understood: see the mark in it above."))
+		body = append(body, view.Empty(view.IconRows, text.T("No rows yet"), text.T("The condition can't be understood: see the mark in it above.")))
 	case v.fault != nil:
 		body = append(body, view.FaultPanel(v.fault, v.Root.bytesLink(v.fault), func(goapp.Context, goapp.Event) {
 			v.fault = nil
@@ -569,25 +570,25 @@ func (v *rowsView) Render() goapp.UI {
 			slow, prog = p.slow, p.prog
 			cancel = func(goapp.Context, goapp.Event) { p.cancel() }
 		}
-		body = append(body, view.Loading("Merging rows", slow, prog, cancel), bones())
+		body = append(body, view.Loading(text.T("Merging rows"), slow, prog, cancel), bones())
 	case v.known && v.total == 0:
-		text := "The table has no rows as of now."
+		said := text.T("The table has no rows as of now.")
 		if v.State.Query == "inc" || v.State.Query == "cdc" {
-			text = "Nothing changed in this range. The begin is left out of it, the end belongs to it."
+			said = text.T("Nothing changed in this range. The begin is left out of it, the end belongs to it.")
 		}
 		if v.State.AsOf != "" && !v.Stream {
-			text = "The table had no rows as of " + model.Clock(v.State.AsOf) + "."
+			said = text.F("The table had no rows as of %s.", model.Clock(v.State.AsOf))
 		}
 		if v.State.FileID != "" || v.State.OnlyPartition {
-			text = "This part of the table has no rows."
+			said = text.T("This part of the table has no rows.")
 		}
 		if v.State.Where != "" && !v.Stream {
-			text = "No row fulfils the condition."
+			said = text.T("No row fulfils the condition.")
 		}
 		if v.Stream {
-			text = "This read gives no rows. Without a start the stream begins at the last completed commit; read.start-commit=earliest reads all."
+			said = text.T("This read gives no rows. Without a start the stream begins at the last completed commit; read.start-commit=earliest reads all.")
 		}
-		body = append(body, view.Empty(view.IconRows, "No rows", text))
+		body = append(body, view.Empty(view.IconRows, text.T("No rows"), said))
 	default:
 		body = append(body, view.Div("grid-split", v.drawGrid(), v.inspector()))
 	}
@@ -605,23 +606,23 @@ func (v *rowsView) toolbar() goapp.UI {
 		items = append(items, goapp.Strong().ID("row-count").Class("num").Text(n))
 		items = append(items, v.counting()...)
 		if v.first.AsOf != "" {
-			asOf := goapp.Span().Class("dim").Body(goapp.Text("as of "), goapp.Span().Class("mono").Title(model.Clock(v.first.AsOf)).Text(v.first.AsOf))
+			asOf := goapp.Span().Class("dim").Body(goapp.Text(text.T("as of ")), goapp.Span().Class("mono").Title(model.Clock(v.first.AsOf)).Text(v.first.AsOf))
 			items = append(items, asOf)
 		}
 		if v.first.Rules != "" {
-			items = append(items, goapp.Span().Class("dim").Title("The Hudi release whose rules of reading were followed").Text("rules: "+v.first.Rules))
+			items = append(items, goapp.Span().Class("dim").Title(text.T("The Hudi release whose rules of reading were followed")).Text(text.F("rules: %s", v.first.Rules)))
 		}
 	}
 	if st.FileID != "" {
 		all := st
 		all.FileID, all.Slice, all.Partition, all.OnlyPartition = "", "", "", false
-		items = append(items, goapp.A().Class("chip").Href("#"+all.Fragment()).Title("Show all rows").Body(
-			goapp.Text("file group "), view.Mono(model.ShortID(st.FileID)), view.IconClose.UI()))
+		items = append(items, goapp.A().Class("chip").Href("#"+all.Fragment()).Title(text.T("Show all rows")).Body(
+			goapp.Text(text.T("file group ")), view.Mono(model.ShortID(st.FileID)), view.IconClose.UI()))
 	} else if st.OnlyPartition {
 		all := st
 		all.Partition, all.OnlyPartition = "", false
-		items = append(items, goapp.A().Class("chip").Href("#"+all.Fragment()).Title("Show all rows").Body(
-			goapp.Text("partition "), view.Mono(partitionName(st.Partition)), view.IconClose.UI()))
+		items = append(items, goapp.A().Class("chip").Href("#"+all.Fragment()).Title(text.T("Show all rows")).Body(
+			goapp.Text(text.T("partition ")), view.Mono(partitionName(st.Partition)), view.IconClose.UI()))
 	}
 	loading := false
 	for n, p := range v.pages {
@@ -630,12 +631,12 @@ func (v *rowsView) toolbar() goapp.UI {
 		}
 	}
 	if loading {
-		items = append(items, goapp.Span().Class("dim").Role("status").Text("reading more rows…"))
+		items = append(items, goapp.Span().Class("dim").Role("status").Text(text.T("reading more rows…")))
 	}
 	meta := st
 	meta.HideMeta = !st.HideMeta
-	toggle := goapp.A().Class("switch").Role("switch").Aria("checked", !st.HideMeta).Href("#"+meta.Fragment()).Title("Show or hide the columns that Hudi adds").
-		Body(view.Span("switch-knob", ""), goapp.Text("_hoodie_ columns"))
+	toggle := goapp.A().Class("switch").Role("switch").Aria("checked", !st.HideMeta).Href("#"+meta.Fragment()).Title(text.T("Show or hide the columns that Hudi adds")).
+		Body(view.Span("switch-knob", ""), goapp.Text(text.T("_hoodie_ columns")))
 	if v.Stream {
 		items = append(items, view.Div("toolbar-end", v.Root.takeAway(false), toggle))
 		out := []goapp.UI{view.Div("toolbar", items...)}
@@ -685,7 +686,7 @@ func (v *rowsView) drawGrid() goapp.UI {
 	cols.WriteString(" " + view.Px(after) + "px")
 	spacer := func() goapp.UI { return goapp.Div() }
 
-	head := []goapp.UI{goapp.Div().Class("rownum corner").Role("columnheader").Aria("label", "Row number").Text("#"), spacer()}
+	head := []goapp.UI{goapp.Div().Class("rownum corner").Role("columnheader").Aria("label", text.T("Row number")).Text("#"), spacer()}
 	for i := first; i < end; i++ {
 		c := v.first.Columns[v.shown[i]]
 		class := "hcell"
@@ -744,7 +745,7 @@ func (v *rowsView) drawGrid() goapp.UI {
 			f := page.fault
 			n := i / rowsPage
 			out = append(out, goapp.Div().Class("gcell fault-cell").Role("gridcell").Body(goapp.Text(f.Message+" "),
-				view.Button("small", "Try again", func(goapp.Context, goapp.Event) { delete(v.pages, n); v.need(n) }, n)))
+				view.Button("small", text.T("Try again"), func(goapp.Context, goapp.Event) { delete(v.pages, n); v.need(n) }, n)))
 		default:
 			out = append(out, goapp.Div().Class("gcell waiting").Role("gridcell").Body(view.Div("bone")))
 		}
@@ -755,7 +756,7 @@ func (v *rowsView) drawGrid() goapp.UI {
 		count = v.total + 1
 	}
 	g := goapp.Div().ID("grid").Class("grid").Role("grid").TabIndex(0).
-		Aria("label", "Rows of the table").Aria("rowcount", strconv.FormatInt(count, 10)).Aria("colcount", len(v.shown)+1).Aria("readonly", true)
+		Aria("label", text.T("Rows of the table")).Aria("rowcount", strconv.FormatInt(count, 10)).Aria("colcount", len(v.shown)+1).Aria("readonly", true)
 	if active != "" {
 		g = g.Aria("activedescendant", active)
 	}
@@ -785,12 +786,12 @@ func (v *rowsView) inspector() goapp.UI {
 	case model.ObjectNode, model.ArrayNode:
 		value = &view.JSONTree{Doc: string(raw), Label: c.Name, Depth: 2}
 	case model.NullNode:
-		value = goapp.P().Class("j-null").Text("null")
+		value = goapp.P().Class("j-null").Text(text.T("null"))
 	case model.StringNode:
 		var s string
 		_ = json.Unmarshal(raw, &s)
 		if s == "" {
-			value = goapp.P().Class("j-null").Text("empty text")
+			value = goapp.P().Class("j-null").Text(text.T("empty text"))
 		} else {
 			value = goapp.Pre().Class("raw value").Text(s)
 		}
@@ -804,24 +805,24 @@ func (v *rowsView) inspector() goapp.UI {
 		}
 	}
 	rowJSON, _ := json.MarshalIndent(row, "", "  ")
-	facts := []goapp.UI{view.Fact("Column", view.Mono(c.Name)), view.Fact("Type", view.Mono(c.Type)), view.FactText("Row", model.Count(v.curRow+1))}
+	facts := []goapp.UI{view.Fact(text.T("Column"), view.Mono(c.Name)), view.Fact(text.T("Type"), view.Mono(c.Type)), view.FactText(text.T("Row"), model.Count(v.curRow+1))}
 	if sl := sliceOf(p.slices, v.curRow); sl != nil {
 		st := v.State.Go(model.Files)
 		st.Partition, st.FileID, st.Slice, st.OnlyPartition = sl.Partition, sl.FileID, sl.BaseInstant, false
-		facts = append(facts, view.Fact("From", view.Link("link mono", st, goapp.Text(partitionName(sl.Partition)+" / "+model.ShortID(sl.FileID)))))
+		facts = append(facts, view.Fact(text.T("From"), view.Link("link mono", st, goapp.Text(partitionName(sl.Partition)+" / "+model.ShortID(sl.FileID)))))
 	}
 	actions := []goapp.UI{}
 	if key, ok := v.recordKey(v.curRow); ok {
-		actions = append(actions, view.Link("button small primary", v.State.HistoryOf(key), view.IconLadder.UI(), goapp.Text("Why this value? The record's history")))
+		actions = append(actions, view.Link("button small primary", v.State.HistoryOf(key), view.IconLadder.UI(), goapp.Text(text.T("Why this value? The record's history"))))
 	}
-	return goapp.Aside().Class("inspector").Aria("label", "The chosen value").Body(
+	return goapp.Aside().Class("inspector").Aria("label", text.T("The chosen value")).Body(
 		view.Div("detail-head", goapp.H2().Class("mono").Text(c.Name), view.Div("detail-tools",
-			view.IconButton(view.IconClose, "Close (Esc)", func(goapp.Context, goapp.Event) { v.inspect = false }))),
+			view.IconButton(view.IconClose, text.T("Close (Esc)"), func(goapp.Context, goapp.Event) { v.inspect = false }))),
 		value,
 		view.Div("actions", actions...),
 		view.Div("actions",
-			&view.CopyButton{Label: "Copy value", Text: copyText(raw, cell), Wide: true},
-			&view.CopyButton{Label: "Copy row", Text: string(rowJSON), Wide: true}),
+			&view.CopyButton{Label: text.T("Copy value"), Text: copyText(raw, cell), Wide: true},
+			&view.CopyButton{Label: text.T("Copy row"), Text: string(rowJSON), Wide: true}),
 		view.Facts("", facts...),
 	)
 }

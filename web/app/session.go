@@ -21,6 +21,10 @@ type Session struct {
 	dispatch func(func())
 	// navigate changes the state of the page, and with it the address.
 	navigate func(model.State)
+	// answered is called after every answer; nil for nothing. accessFault is the last one that says that
+	// the storage no longer takes what it was opened with.
+	answered    func()
+	accessFault *api.Fault
 	// secrets are full locations (with credentials) by their clean form in the address.
 	secrets map[string]string
 
@@ -46,6 +50,8 @@ type Session struct {
 	health     load[api.Health]
 	metadata   load[api.Metadata]
 	house      load[api.Housekeeping]
+	anatomy    load[api.Anatomy]
+	group      load[api.Group]
 	// plan is that of the query shown, planRight the right one beside that of a release.
 	plan, planRight load[api.Plan]
 	// splits are those of a batch read of Flink, sim is its streaming read.
@@ -76,6 +82,8 @@ type Session struct {
 	list  instantList
 	// latest are the files of the latest instant, for choosing a slice in the log view.
 	latest load[api.Files]
+	// anatomyChunk is the column chunk whose pages were asked for, 0 for those that an answer has room for.
+	anatomyChunk int
 	// blockPage is the first record shown of the selected block.
 	blockPage int64
 	// some are the partitions whose files are shown when a table has many.
@@ -123,6 +131,9 @@ func (s *Session) apply(st model.State) {
 	if st.Part != s.state.Part || st.Find != s.state.Find {
 		s.metaPage, s.metaBefore = "", nil
 	}
+	if st.Anatomy != s.state.Anatomy || st.AnatomyFrom != s.state.AnatomyFrom {
+		s.anatomyChunk = 0
+	}
 	if st.Log != s.state.Log || st.Block != s.state.Block || st.FileID != s.state.FileID {
 		s.blockPage = 0
 	}
@@ -132,6 +143,7 @@ func (s *Session) apply(st model.State) {
 }
 
 func (s *Session) resetAll() {
+	s.accessFault = nil
 	s.overview.reset()
 	s.timeline.reset()
 	s.instant.reset()
@@ -151,6 +163,9 @@ func (s *Session) resetAll() {
 	s.health.reset()
 	s.metadata.reset()
 	s.house.reset()
+	s.anatomy.reset()
+	s.group.reset()
+	s.anatomyChunk = 0
 	s.plan.reset()
 	s.planRight.reset()
 	s.splits.reset()
@@ -213,16 +228,7 @@ func (s *Session) ensure() {
 			s.takeArchive()
 		}
 	case model.Files:
-		want(s, &s.partitions, "all", api.OpPartitions, api.PartitionsRequest{Table: t})
-		if p := s.partitions.val; p != nil {
-			req := api.FilesRequest{Table: t, AsOf: st.AsOf}
-			key := "all " + st.AsOf
-			if len(p.Paths) > manyPartitions {
-				req.Partitions = s.shownPartitions(p.Paths)
-				key = strings.Join(req.Partitions, "\x00") + " " + st.AsOf
-			}
-			want(s, &s.files, key, api.OpFiles, req)
-		}
+		s.ensureFiles(t)
 	case model.Blocks:
 		s.ensureBlocks(t)
 	case model.Rows:
@@ -242,7 +248,7 @@ func (s *Session) ensure() {
 		s.ensureStream(t)
 	case model.History:
 		if st.Key != "" {
-			want(s, &s.history, fmt.Sprintf("%q %v %v %s", st.Key, st.Prefix, st.Everywhere, st.AsOf), api.OpHistory,
+			wantAsOf(s, &s.history, fmt.Sprintf("%q %v %v", st.Key, st.Prefix, st.Everywhere), st.AsOf, api.OpHistory,
 				api.HistoryRequest{Table: t, Key: st.Key, Prefix: st.Prefix, Everywhere: st.Everywhere, AsOf: st.AsOf})
 		}
 	case model.Compare:
@@ -252,7 +258,7 @@ func (s *Session) ensure() {
 				api.CompareRequest{Table: t, From: st.Before, To: st.After, Offset: s.comparePage, Limit: comparePage})
 		}
 	case model.Health:
-		want(s, &s.health, fmt.Sprint(s.deep, " ", st.Limits), api.OpHealth, api.HealthRequest{Table: t, Deep: s.deep, Thresholds: model.ParseLimits(st.Limits)})
+		wantAsOf(s, &s.health, fmt.Sprint(s.deep, " ", st.Limits), st.AsOf, api.OpHealth, api.HealthRequest{Table: t, Deep: s.deep, AsOf: st.AsOf, Thresholds: model.ParseLimits(st.Limits)})
 	case model.Metadata:
 		req := api.MetadataRequest{Table: t, Partition: st.Part, Limit: metaPage, Cursor: s.metaPage}
 		if st.Part != "" && st.Find != "" {
@@ -268,6 +274,36 @@ func (s *Session) ensure() {
 		want(s, &s.schema, "all", api.OpSchema, api.SchemaRequest{Table: t})
 		want(s, &s.house, "all", api.OpHousekeeping, api.HousekeepingRequest{Table: t})
 	}
+	if followsCursor(st) || st.AsOf != "" {
+		s.wantCursor(t)
+	}
+}
+
+// ensureFiles asks for what the files view shows: a base file, a file group, or the partitions.
+func (s *Session) ensureFiles(t api.Table) {
+	st := s.state
+	switch {
+	case st.Anatomy != "":
+		want(s, &s.anatomy, fmt.Sprintf("%q %d %d %d", st.Anatomy, st.AnatomyFrom, st.AnatomyLen, s.anatomyChunk), api.OpAnatomy,
+			api.AnatomyRequest{Table: t, File: st.Anatomy, Offset: st.AnatomyFrom, Length: st.AnatomyLen, Chunk: s.anatomyChunk})
+		return
+	case st.GroupHistory && st.FileID != "":
+		wantAsOf(s, &s.group, fmt.Sprintf("%q %q", st.Partition, st.FileID), st.AsOf, api.OpGroup,
+			api.GroupRequest{Table: t, Partition: st.Partition, FileID: st.FileID, AsOf: st.AsOf})
+		return
+	}
+	wantAsOf(s, &s.partitions, "all", st.AsOf, api.OpPartitions, api.PartitionsRequest{Table: t, AsOf: st.AsOf, Sizes: true})
+	p := s.partitions.val
+	if p == nil || s.partitions.kept {
+		return
+	}
+	req := api.FilesRequest{Table: t, AsOf: st.AsOf}
+	key := "all"
+	if len(p.Paths) > manyPartitions {
+		req.Partitions = s.shownPartitions(p.Paths)
+		key = strings.Join(req.Partitions, "\x00")
+	}
+	wantAsOf(s, &s.files, key, st.AsOf, api.OpFiles, req)
 }
 
 // timelinePage is how many instants are asked for at a time. Longer pages would take the page longer
@@ -315,10 +351,23 @@ func (s *Session) timelineAt(ctx context.Context, t api.Table, p api.TimelinePag
 	return h, err
 }
 
-func (s *Session) wantTimeline(t api.Table) {
+// wantCursor asks for the instants that the time cursor stops at: the newest page, and all once it is moved.
+func (s *Session) wantCursor(t api.Table) {
+	if s.state.AsOf != "" {
+		s.wantTimeline(t)
+		return
+	}
+	s.wantHead(t)
+}
+
+func (s *Session) wantHead(t api.Table) {
 	wantBy(s, &s.timeline, "all", func(ctx context.Context, progress func(api.Progress)) (timelineHead, error) {
 		return s.timelineAt(ctx, t, api.TimelinePage{Offset: -timelinePage, Limit: timelinePage}, progress)
 	})
+}
+
+func (s *Session) wantTimeline(t api.Table) {
+	s.wantHead(t)
 	head, axis := s.timeline.val, model.Axis(s.state.Axis)
 	if head == nil || head.Total <= head.list.Len() {
 		return
@@ -365,6 +414,7 @@ type instantList struct {
 	archive int
 	all     *model.Instants
 	charts  map[model.Axis]*model.Chart
+	stops   *model.Stops
 }
 
 // takeArchive adds a page of archived instants to those known.
@@ -412,10 +462,25 @@ func (s *Session) instants() *model.Instants {
 		if len(s.archive) > 0 {
 			l.all = model.JoinInstants(model.InstantsOf(s.archive), l.all)
 			l.all.Archived = len(s.archive)
+			l.stops = nil
 			l.charts = map[model.Axis]*model.Chart{}
 		}
 	}
 	return l.all
+}
+
+// stops are the places of the time cursor among the instants known.
+func (s *Session) stops() *model.Stops {
+	all := s.instants()
+	if s.list.stops == nil {
+		s.list.stops = all.Stops()
+	}
+	return s.list.stops
+}
+
+// catchingUp reports whether an answer as of the cursor's instant is on its way.
+func (s *Session) catchingUp() bool {
+	return s.partitions.busy || s.files.busy || s.latest.busy || s.blocks.busy || s.scan.busy || s.health.busy || s.history.busy || s.plan.busy || s.group.busy
 }
 
 // unread counts the instants of the active timeline that are not known yet: they are older than those
@@ -466,7 +531,7 @@ func (s *Session) shownPartitions(all []string) []string {
 
 func (s *Session) ensureBlocks(t api.Table) {
 	st := s.state
-	req := api.BlocksRequest{Table: t}
+	req := api.BlocksRequest{Table: t, AsOf: st.AsOf}
 	switch {
 	case s.overview.val.Kind == kindLog:
 		// The file is the location itself.
@@ -475,16 +540,16 @@ func (s *Session) ensureBlocks(t api.Table) {
 	case st.Log != "":
 		req.File = st.Log
 	default:
-		want(s, &s.latest, "all", api.OpFiles, api.FilesRequest{Table: t})
+		wantAsOf(s, &s.latest, "all", st.AsOf, api.OpFiles, api.FilesRequest{Table: t, AsOf: st.AsOf})
 		return
 	}
-	want(s, &s.blocks, strings.Join([]string{req.File, req.Partition, req.FileID, req.BaseInstant}, "\x00"), api.OpBlocks, req)
+	wantAsOf(s, &s.blocks, strings.Join([]string{req.File, req.Partition, req.FileID, req.BaseInstant}, "\x00"), st.AsOf, api.OpBlocks, req)
 	if st.FileID != "" && s.overview.val.Kind != kindLog {
-		want(s, &s.latest, "all", api.OpFiles, api.FilesRequest{Table: t})
+		wantAsOf(s, &s.latest, "all", st.AsOf, api.OpFiles, api.FilesRequest{Table: t, AsOf: st.AsOf})
 	}
 	if st.Replay {
-		want(s, &s.scan, fmt.Sprintf("%s\x00%s\x00%s\x00%s\x00%v", req.File, req.Partition, req.FileID, req.BaseInstant, st.MergeSteps), api.OpScan,
-			api.ScanRequest{Table: t, File: req.File, Partition: req.Partition, FileID: req.FileID, BaseInstant: req.BaseInstant, Records: st.MergeSteps, Limit: scanSteps})
+		want(s, &s.scan, fmt.Sprintf("%s\x00%s\x00%s\x00%s\x00%v %s", req.File, req.Partition, req.FileID, req.BaseInstant, st.MergeSteps, st.AsOf), api.OpScan,
+			api.ScanRequest{Table: t, File: req.File, Partition: req.Partition, FileID: req.FileID, BaseInstant: req.BaseInstant, AsOf: st.AsOf, Records: st.MergeSteps, Limit: scanSteps})
 		return
 	}
 	b := s.blocks.val

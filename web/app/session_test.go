@@ -89,6 +89,7 @@ func answers() map[api.Op]any {
 		api.OpSchema: api.SchemaAnswer{},
 
 		api.OpHousekeeping: api.Housekeeping{}, api.OpRelations: api.Relations{}, api.OpHistory: api.History{}, api.OpScan: api.Scan{},
+		api.OpAnatomy: api.Anatomy{}, api.OpGroup: api.Group{},
 		api.OpHealth: api.Health{}, api.OpCompare: api.Compare{}, api.OpMetadata: api.Metadata{},
 	}
 }
@@ -104,34 +105,41 @@ func TestStateDecidesWhatIsAskedFor(t *testing.T) {
 			[]string{`overview {` + table + `}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`, `instant {` + table + `,"requested":"1","action":"commit"}`, `relations {` + table + `}`},
 			func(s *Session) bool { return s.relations.val != nil && s.instant.val != nil }},
 		{model.State{View: model.Files, AsOf: "7"},
-			[]string{`overview {` + table + `}`, `partitions {` + table + `}`, `files {` + table + `,"as_of":"7"}`},
+			[]string{`overview {` + table + `}`, `partitions {` + table + `,"as_of":"7","sizes":true}`, `files {` + table + `,"as_of":"7"}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`},
 			func(s *Session) bool { return s.files.val != nil }},
 		{model.State{View: model.Blocks, Partition: "a", FileID: "f", Slice: "1", Log: "a/.f.log.1", Block: 2},
-			[]string{`overview {` + table + `}`, `blocks {` + table + `,"partition":"a","file_id":"f","base_instant":"1"}`, `files {` + table + `}`,
+			[]string{`overview {` + table + `}`, `blocks {` + table + `,"partition":"a","file_id":"f","base_instant":"1"}`, `files {` + table + `}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`,
 				`block {` + table + `,"file":"a/.f.log.1","index":1,"limit":50}`, `bytes {` + table + `,"file":"a/.f.log.1","offset":1000,"length":1024}`},
 			func(s *Session) bool { return s.block.val != nil && s.bytes.val != nil }},
 		{model.State{View: model.Blocks, Log: "a/.f.log.1", Byte: 2101},
-			[]string{`overview {` + table + `}`, `blocks {` + table + `,"file":"a/.f.log.1"}`,
+			[]string{`overview {` + table + `}`, `blocks {` + table + `,"file":"a/.f.log.1"}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`,
 				`block {` + table + `,"file":"a/.f.log.1","index":1,"limit":50}`, `bytes {` + table + `,"file":"a/.f.log.1","offset":2096,"length":904}`},
 			func(s *Session) bool { return s.block.val != nil && s.bytes.val != nil }},
 		{model.State{View: model.Table},
 			[]string{`overview {` + table + `}`, `config {` + table + `}`, `schema {` + table + `}`, `housekeeping {` + table + `}`},
 			func(s *Session) bool { return s.config.val != nil && s.schema.val != nil && s.house.val != nil }},
 		{model.State{View: model.Blocks, Partition: "a", FileID: "f", Slice: "1", Replay: true, MergeSteps: true},
-			[]string{`overview {` + table + `}`, `blocks {` + table + `,"partition":"a","file_id":"f","base_instant":"1"}`, `files {` + table + `}`,
+			[]string{`overview {` + table + `}`, `blocks {` + table + `,"partition":"a","file_id":"f","base_instant":"1"}`, `files {` + table + `}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`,
 				`scan {` + table + `,"partition":"a","file_id":"f","base_instant":"1","records":true,"limit":4000}`},
 			func(s *Session) bool { return s.scan.val != nil && s.blocks.val != nil && s.latest.val != nil }},
-		{model.State{View: model.History}, []string{`overview {` + table + `}`}, func(s *Session) bool { return s.overview.val != nil }},
+		{model.State{View: model.Blocks, Partition: "a", FileID: "f", Slice: "1", AsOf: "7", Replay: true},
+			[]string{`overview {` + table + `}`, `blocks {` + table + `,"partition":"a","file_id":"f","base_instant":"1","as_of":"7"}`, `files {` + table + `,"as_of":"7"}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`,
+				`scan {` + table + `,"partition":"a","file_id":"f","base_instant":"1","as_of":"7","limit":4000}`},
+			func(s *Session) bool { return s.scan.val != nil && s.blocks.val != nil && s.timeline.val != nil }},
+		{model.State{View: model.Files, Anatomy: "a/f.parquet"}, []string{`overview {` + table + `}`, `anatomy {` + table + `,"file":"a/f.parquet"}`}, func(s *Session) bool { return s.anatomy.val != nil }},
+		{model.State{View: model.Files, Partition: "a", FileID: "f", GroupHistory: true, AsOf: "7"},
+			[]string{`overview {` + table + `}`, `group {` + table + `,"partition":"a","file_id":"f","as_of":"7"}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`}, func(s *Session) bool { return s.group.val != nil && s.timeline.val != nil }},
+		{model.State{View: model.History}, []string{`overview {` + table + `}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`}, func(s *Session) bool { return s.timeline.val != nil }},
 		{model.State{View: model.History, Key: "k", Prefix: true, AsOf: "7"},
-			[]string{`overview {` + table + `}`, `history {` + table + `,"key":"k","prefix":true,"as_of":"7"}`}, func(s *Session) bool { return s.history.val != nil }},
+			[]string{`overview {` + table + `}`, `history {` + table + `,"key":"k","prefix":true,"as_of":"7"}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`}, func(s *Session) bool { return s.history.val != nil && s.timeline.val != nil }},
 		{model.State{View: model.Compare, Before: "1", After: "2"},
 			[]string{`overview {` + table + `}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`, `compare {` + table + `,"from":"1","to":"2","limit":100}`},
 			func(s *Session) bool { return s.compare.val != nil && s.timeline.val != nil }},
-		{model.State{View: model.Health}, []string{`overview {` + table + `}`, `health {` + table + `}`}, func(s *Session) bool { return s.health.val != nil }},
-		{model.State{View: model.Health, Limits: "small.bytes=1048576"}, []string{`overview {` + table + `}`, `health {` + table + `,"thresholds":{"small.bytes":1048576}}`}, func(s *Session) bool { return s.health.val != nil }},
+		{model.State{View: model.Health}, []string{`overview {` + table + `}`, `health {` + table + `}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`}, func(s *Session) bool { return s.health.val != nil && s.timeline.val != nil }},
+		{model.State{View: model.Health, Limits: "small.bytes=1048576"}, []string{`overview {` + table + `}`, `health {` + table + `,"thresholds":{"small.bytes":1048576}}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`}, func(s *Session) bool { return s.health.val != nil && s.timeline.val != nil }},
 		{model.State{View: model.Metadata, Part: "files", Find: "a*"},
 			[]string{`overview {` + table + `}`, `metadata {` + table + `,"partition":"files","prefix":"a","limit":100}`}, func(s *Session) bool { return s.metadata.val != nil }},
-		{model.State{View: model.Rows}, []string{`overview {` + table + `}`}, func(s *Session) bool { return s.overview.val != nil }},
+		{model.State{View: model.Rows}, []string{`overview {` + table + `}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`}, func(s *Session) bool { return s.timeline.val != nil }},
 	} {
 		f := &service{answers: answers()}
 		s, until := open(f)
@@ -229,7 +237,8 @@ func TestManyPartitionsAreReadInPart(t *testing.T) {
 	})
 	until("files", func() bool { return s.files.val != nil })
 	var q api.FilesRequest
-	if err := json.Unmarshal([]byte(f.ops()[2][len("files "):]), &q); err != nil {
+	asked := f.ops()
+	if err := json.Unmarshal([]byte(asked[slices.IndexFunc(asked, func(r string) bool { return strings.HasPrefix(r, "files ") })][len("files "):]), &q); err != nil {
 		t.Fatal(err)
 	}
 	if len(q.Partitions) != 9 || !slices.Contains(q.Partitions, "day=400") {
@@ -359,4 +368,39 @@ func pages(f *long) []string {
 		}
 	}
 	return out
+}
+
+// TestMovingThroughTimeKeepsWhatIsShown: while the answer as of another instant is on its way the one before stays, and
+// an answer that is overtaken is dropped.
+func TestMovingThroughTimeKeepsWhatIsShown(t *testing.T) {
+	a := answers()
+	a[api.OpHealth] = api.Health{Level: "ok"}
+	f := &service{answers: a}
+	s, until := open(f)
+	st := model.State{Table: "sample:x", View: model.Health}
+	s.dispatch(func() { s.apply(st) })
+	until("the latest", func() bool { return s.health.val != nil && s.timeline.val != nil })
+	f.mu.Lock()
+	f.hold = make(chan struct{})
+	f.mu.Unlock()
+	st.AsOf = "1"
+	s.dispatch(func() { s.apply(st) })
+	until("the request", func() bool { return s.health.busy })
+	if s.health.val == nil || !s.health.kept || s.health.val.Level != "ok" {
+		t.Errorf("nothing is shown meanwhile: %+v", s.health)
+	}
+	st.Limits = "small.bytes=7"
+	s.dispatch(func() { s.apply(st) })
+	until("the other request", func() bool { return strings.Contains(s.health.key, "small.bytes") })
+	if s.health.val != nil || s.health.kept {
+		t.Error("the answer to another question is shown")
+	}
+	f.mu.Lock()
+	close(f.hold)
+	f.hold = nil
+	f.mu.Unlock()
+	until("the answer", func() bool { return s.health.val != nil && !s.health.busy })
+	if s.health.kept || s.health.fault != nil {
+		t.Errorf("%+v", s.health)
+	}
 }

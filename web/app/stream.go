@@ -13,6 +13,7 @@ import (
 	"hudiscope/core/api"
 	"hudiscope/web/client"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -154,7 +155,7 @@ func (s *Session) poll(then func(more bool)) {
 	if req.State != nil {
 		before = *req.State
 	}
-	simulate(s, "The monitor looks at the table", api.OpSplits, req, func(a *api.Splits) {
+	simulate(s, text.T("The monitor looks at the table"), api.OpSplits, req, func(a *api.Splits) {
 		sim := &s.sim
 		sim.routing = a.Routing
 		p := streamPoll{seen: req.Seen, before: before, after: a.State}
@@ -189,7 +190,7 @@ func (s *Session) operate(add []api.Split, steps int, reader *int, then func()) 
 	common := s.splitsRequest(s.table())
 	req := api.OperatorRequest{Table: common.Table, Options: common.Options, Partitions: common.Partitions, Seen: s.state.Seen,
 		State: sim.readers, Add: add, Steps: steps, Reader: reader, MiniBatch: sim.batchSize}
-	simulate(s, "The readers run", api.OpOperator, req, func(a *api.OperatorAnswer) {
+	simulate(s, text.T("The readers run"), api.OpOperator, req, func(a *api.OperatorAnswer) {
 		sim.readers = &a.State
 		sim.columns = a.Columns
 		sim.emitted += a.Emitted
@@ -225,14 +226,14 @@ func (s *Session) backTo(poll int) {
 }
 
 // restore begins with a saved state: one that was copied here, or a monitor's alone.
-func (s *Session) restore(text string) error {
+func (s *Session) restore(said string) error {
 	var saved savedStream
-	dec := json.NewDecoder(strings.NewReader(text))
+	dec := json.NewDecoder(strings.NewReader(said))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(&saved)
 	if err != nil || saved.Monitor == nil {
 		var alone api.StreamState
-		dec = json.NewDecoder(strings.NewReader(text))
+		dec = json.NewDecoder(strings.NewReader(said))
 		dec.DisallowUnknownFields()
 		if err2 := dec.Decode(&alone); err2 != nil {
 			if err == nil {
@@ -289,18 +290,18 @@ var flinkFields = []struct {
 	usual   string
 	explain string
 }{
-	{"read.start-commit", "instant", "the last commit", "earliest, latest or an instant; it belongs to the range. Without it a stream begins at the last completed commit"},
-	{"read.end-commit", "instant", "none", "an instant; it belongs to the range"},
-	{"read.tasks", "number", "not given", "How many readers there are"},
-	{"changelog.enabled", "flag", "", "Emit all changes of logs unmerged"},
-	{"cdc.enabled", "flag", "", "Read the change data"},
-	{"read.streaming.skip_compaction", "flag", "", "Leave out what compactions wrote"},
-	{"read.streaming.skip_clustering", "flag", "", "Leave out what clusterings wrote"},
-	{"read.streaming.skip_insertoverwrite", "flag", "", "Leave out what insert overwrite wrote"},
-	{"hoodie.datasource.merge.type", "payload_combine skip_merge", "", "How base files and logs are put together"},
-	{"hoodie.datasource.query.type", "snapshot read_optimized incremental", "", "The kind of query; a start or an end make it incremental"},
-	{"read.commits.limit", "number", "no bound", "How many commits a poll takes at most"},
-	{"read.splits.limit", "number", "no bound", "How many splits are handed on at once"},
+	{"read.start-commit", "instant", text.Key("the last commit"), text.Key("earliest, latest or an instant; it belongs to the range. Without it a stream begins at the last completed commit")},
+	{"read.end-commit", "instant", text.Key("none"), text.Key("an instant; it belongs to the range")},
+	{"read.tasks", "number", text.Key("not given"), text.Key("How many readers there are")},
+	{"changelog.enabled", "flag", "", text.Key("Emit all changes of logs unmerged")},
+	{"cdc.enabled", "flag", "", text.Key("Read the change data")},
+	{"read.streaming.skip_compaction", "flag", "", text.Key("Leave out what compactions wrote")},
+	{"read.streaming.skip_clustering", "flag", "", text.Key("Leave out what clusterings wrote")},
+	{"read.streaming.skip_insertoverwrite", "flag", "", text.Key("Leave out what insert overwrite wrote")},
+	{"hoodie.datasource.merge.type", "payload_combine skip_merge", "", text.Key("How base files and logs are put together")},
+	{"hoodie.datasource.query.type", "snapshot read_optimized incremental", "", text.Key("The kind of query; a start or an end make it incremental")},
+	{"read.commits.limit", "number", text.Key("no bound"), text.Key("How many commits a poll takes at most")},
+	{"read.splits.limit", "number", text.Key("no bound"), text.Key("How many splits are handed on at once")},
 }
 
 // options edits Flink's options, by their own names.
@@ -333,7 +334,7 @@ func (v *streamView) options(st model.State) goapp.UI {
 		var in goapp.UI
 		switch f.kind {
 		case "instant", "number":
-			x := goapp.Input().ID(id).Type("text").Class("small-input mono").Placeholder(f.usual).Attr("value", value).Spellcheck(false).OnChange(set(f.name), f.name)
+			x := goapp.Input().ID(id).Type("text").Class("small-input mono").Placeholder(text.T(f.usual)).Attr("value", value).Spellcheck(false).OnChange(set(f.name), f.name)
 			if f.kind == "instant" {
 				x = x.List("flink-instants").Class("wide")
 			} else {
@@ -345,7 +346,7 @@ func (v *streamView) options(st model.State) goapp.UI {
 			if f.kind == "flag" {
 				values = []string{"true", "false"}
 			}
-			opts := []goapp.UI{goapp.Option().Value("").Selected(value == "").Text("default")}
+			opts := []goapp.UI{goapp.Option().Value("").Selected(value == "").Text(text.T("default"))}
 			found := value == ""
 			for _, x := range values {
 				found = found || x == value
@@ -360,7 +361,7 @@ func (v *streamView) options(st model.State) goapp.UI {
 		if value != "" {
 			class += " given"
 		}
-		fields = append(fields, view.Div(class, goapp.Label().For(id).Class("mono").Title(f.explain).Text(f.name), in))
+		fields = append(fields, view.Div(class, goapp.Label().For(id).Class("mono").Title(text.T(f.explain)).Text(f.name), in))
 	}
 	others := map[string]string{}
 	for k, x := range have {
@@ -368,8 +369,8 @@ func (v *streamView) options(st model.State) goapp.UI {
 			others[k] = x
 		}
 	}
-	fields = append(fields, view.Div("flink-field other-options", goapp.Label().For("flink-others").Class("mono").Title("Other options, as name=value; name=value").Text("other options"),
-		goapp.Input().ID("flink-others").Type("text").Class("small-input mono wide").Placeholder("name=value; name=value").Spellcheck(false).Attr("value", strings.ReplaceAll(model.JoinOptions(others), ";", "; ")).
+	fields = append(fields, view.Div("flink-field other-options", goapp.Label().For("flink-others").Class("mono").Title(text.T("Other options, as name=value; name=value")).Text(text.T("other options")),
+		goapp.Input().ID("flink-others").Type("text").Class("small-input mono wide").Placeholder(text.T("name=value; name=value")).Spellcheck(false).Attr("value", strings.ReplaceAll(model.JoinOptions(others), ";", "; ")).
 			OnChange(func(ctx goapp.Context, _ goapp.Event) {
 				to := v.Root.s.state
 				o := map[string]string{}
@@ -391,13 +392,13 @@ func (v *streamView) options(st model.State) goapp.UI {
 	for _, in := range writes {
 		list = append(list, goapp.Option().Value(in.Requested))
 	}
-	summary := "Flink's options"
+	summary := text.T("Flink's options")
 	if n := len(have); n > 0 {
 		summary += ": " + strings.ReplaceAll(st.Flink, ";", ", ")
 	}
 	return goapp.Details().ID("flink-options").Class("how flink-options").Open(true).Body(goapp.Summary().Text(summary),
 		view.Div("flink-fields", fields[:flinkFirst]...),
-		goapp.Details().Class("more-options").Open(more || len(others) > 0).Body(goapp.Summary().Text("More of Flink's options"), view.Div("flink-fields", fields[flinkFirst:]...)),
+		goapp.Details().Class("more-options").Open(more || len(others) > 0).Body(goapp.Summary().Text(text.T("More of Flink's options")), view.Div("flink-fields", fields[flinkFirst:]...)),
 		goapp.Elem("datalist").ID("flink-instants").Body(list...))
 }
 
@@ -411,12 +412,12 @@ func (v *streamView) modes(st model.State) goapp.UI {
 		}
 		return a
 	}
-	kinds := goapp.Div().Class("segmented").Role("group").Aria("label", "How Flink reads").Body(
-		mode("Streaming", "The monitor polls for new commits", !st.Batch, func(x *model.State) { x.Batch = false }),
-		mode("Batch", "One read, without deletes", st.Batch, func(x *model.State) { x.Batch = true }))
-	shows := goapp.Div().Class("segmented").Role("group").Aria("label", "What is shown").Body(
-		mode("Step by step", "Polls, splits and readers", !st.StreamRows, func(x *model.State) { x.StreamRows = false }),
-		mode("All rows", "The rows of the whole read, with their kinds", st.StreamRows, func(x *model.State) { x.StreamRows = true }))
+	kinds := goapp.Div().Class("segmented").Role("group").Aria("label", text.T("How Flink reads")).Body(
+		mode(text.T("Streaming"), text.T("The monitor polls for new commits"), !st.Batch, func(x *model.State) { x.Batch = false }),
+		mode(text.T("Batch"), text.T("One read, without deletes"), st.Batch, func(x *model.State) { x.Batch = true }))
+	shows := goapp.Div().Class("segmented").Role("group").Aria("label", text.T("What is shown")).Body(
+		mode(text.T("Step by step"), text.T("Polls, splits and readers"), !st.StreamRows, func(x *model.State) { x.StreamRows = false }),
+		mode(text.T("All rows"), text.T("The rows of the whole read, with their kinds"), st.StreamRows, func(x *model.State) { x.StreamRows = true }))
 	items := []goapp.UI{kinds, shows, v.seen(st), v.Root.rulesSelect(st)}
 	if !st.StreamRows {
 		items = append(items, view.Div("toolbar-end", v.Root.takeAway(false)))
@@ -442,11 +443,11 @@ func (v *streamView) seen(st model.State) goapp.UI {
 	if v.slide >= 0 {
 		shown = v.slide
 	}
-	text := "all " + model.Plural(int64(len(times)), "commit")
+	said := text.F("all %s", model.Plural(int64(len(times)), "commit"))
 	if shown < len(times) {
-		text = times[shown]
+		said = times[shown]
 		if shown == at && st.Seen != "" {
-			text = st.Seen
+			said = st.Seen
 		}
 	}
 	set := func(i int) {
@@ -468,16 +469,16 @@ func (v *streamView) seen(st model.State) goapp.UI {
 			set(min(max(from+n, 0), len(times)))
 		}
 	}
-	prev := view.IconButton(view.IconLeft, "One commit less is seen", by(-1), len(times))
-	next := view.IconButton(view.IconRight, "One commit more is seen", by(1), len(times))
+	prev := view.IconButton(view.IconLeft, text.T("One commit less is seen"), by(-1), len(times))
+	next := view.IconButton(view.IconRight, text.T("One commit more is seen"), by(1), len(times))
 	if at == 0 {
 		prev = prev.Disabled(true)
 	}
 	if at == len(times) {
 		next = next.Disabled(true)
 	}
-	return view.Div("seen", goapp.Label().For("seen").Text("Seen up to"), prev,
-		goapp.Input().ID("seen").Type("range").Min(0).Max(len(times)).Step(1).Attr("value", strconv.Itoa(at)).Aria("valuetext", text).
+	return view.Div("seen", goapp.Label().For("seen").Text(text.T("Seen up to")), prev,
+		goapp.Input().ID("seen").Type("range").Min(0).Max(len(times)).Step(1).Attr("value", strconv.Itoa(at)).Aria("valuetext", said).
 			OnInput(func(ctx goapp.Context, _ goapp.Event) {
 				v.slide, _ = strconv.Atoi(ctx.JSSrc().Get("value").String())
 			}).
@@ -485,7 +486,7 @@ func (v *streamView) seen(st model.State) goapp.UI {
 				n, _ := strconv.Atoi(ctx.JSSrc().Get("value").String())
 				set(n)
 			}, len(times)),
-		next, goapp.Elem("output").ID("seen-text").Class("mono").Text(text))
+		next, goapp.Elem("output").ID("seen-text").Class("mono").Text(said))
 }
 
 // monitor is StreamReadMonitoringFunction, with what can be done with it.
@@ -502,31 +503,31 @@ func (v *streamView) monitor() goapp.UI {
 			s.poll(step)
 		}
 	}
-	poll := view.Button("primary", "Poll", do(func() { s.poll(nil) })).ID("poll").Disabled(sim.busy)
-	all := view.Button("", "Poll until nothing is new", do(func() { left = 200; s.poll(step) })).Disabled(sim.busy)
+	poll := view.Button("primary", text.T("Poll"), do(func() { s.poll(nil) })).ID("poll").Disabled(sim.busy)
+	all := view.Button("", text.T("Poll until nothing is new"), do(func() { left = 200; s.poll(step) })).Disabled(sim.busy)
 	facts := []goapp.UI{}
 	st := sim.state()
-	text := "not started"
+	said := text.T("not started")
 	if st != nil {
-		text = "started"
-		facts = append(facts, view.Fact("Issued instant", monoOr(st.IssuedInstant, "none")), view.Fact("Issued offset", monoOr(st.IssuedOffset, "none")),
-			view.FactText("Splits so far", model.Count(int64(st.Total))))
+		said = text.T("started")
+		facts = append(facts, view.Fact(text.T("Issued instant"), monoOr(st.IssuedInstant, "none")), view.Fact(text.T("Issued offset"), monoOr(st.IssuedOffset, "none")),
+			view.FactText(text.T("Splits so far"), model.Count(int64(st.Total))))
 		if n := len(st.Remaining); n > 0 {
-			facts = append(facts, view.FactText("Held back", model.Plural(int64(n), "split")+" by read.splits.limit"))
+			facts = append(facts, view.FactText(text.T("Held back"), text.F("%s by read.splits.limit", model.Plural(int64(n), "split"))))
 		}
 	}
 	if n := len(sim.polls); n > 0 {
-		text = model.Plural(int64(n), "poll")
+		said = model.Plural(int64(n), "poll")
 	} else if sim.start != nil {
-		text = "restored from a saved state"
+		said = text.T("restored from a saved state")
 	}
 	tools := []goapp.UI{poll, all}
 	if st != nil {
 		saved := savedStream{Monitor: st, Readers: sim.readers}
-		tools = append(tools, &view.CopyButton{Label: "Copy the state", Text: toJSON(saved), Wide: true},
-			view.Button("small", "Start over", do(func() { key := sim.key; sim.reset(); sim.key = key })))
+		tools = append(tools, &view.CopyButton{Label: text.T("Copy the state"), Text: toJSON(saved), Wide: true},
+			view.Button("small", text.T("Start over"), do(func() { key := sim.key; sim.reset(); sim.key = key })))
 	}
-	body := []goapp.UI{view.Div("monitor-head", goapp.H2().Text("StreamReadMonitoringFunction"), goapp.Span().ID("monitor-state").Class("badge").Text(text), view.Div("actions", tools...))}
+	body := []goapp.UI{view.Div("monitor-head", goapp.H2().Text(text.T("StreamReadMonitoringFunction")), goapp.Span().ID("monitor-state").Class("badge").Text(said), view.Div("actions", tools...))}
 	if len(facts) > 0 {
 		body = append(body, view.Facts("inline", facts...))
 	}
@@ -536,16 +537,16 @@ func (v *streamView) monitor() goapp.UI {
 	if sim.fault != nil {
 		body = append(body, view.FaultPanel(sim.fault, v.Root.bytesLink(sim.fault), nil))
 	}
-	restore := goapp.Details().Class("how").Body(goapp.Summary().Text("Restore a saved state"),
-		view.Div("restore", goapp.Elem("textarea").ID("paste-state").Class("mono paste").Attr("rows", 5).Spellcheck(false).Aria("label", "A saved state, as JSON").
+	restore := goapp.Details().Class("how").Body(goapp.Summary().Text(text.T("Restore a saved state")),
+		view.Div("restore", goapp.Elem("textarea").ID("paste-state").Class("mono paste").Attr("rows", 5).Spellcheck(false).Aria("label", text.T("A saved state, as JSON")).
 			Attr("placeholder", `{"monitor": {"issued_instant": "…", "issued_offset": "…", "total": 0}}`).
 			OnInput(func(ctx goapp.Context, _ goapp.Event) { v.paste = ctx.JSSrc().Get("value").String() }),
-			view.Button("small", "Restore", func(goapp.Context, goapp.Event) {
-				text := v.paste
+			view.Button("small", text.T("Restore"), func(goapp.Context, goapp.Event) {
+				said := v.paste
 				s.dispatch(func() {
 					sim.pasteFault = ""
-					if err := s.restore(text); err != nil {
-						sim.pasteFault = "This is no saved state: " + err.Error() + ". Paste what “Copy the state” gave."
+					if err := s.restore(said); err != nil {
+						sim.pasteFault = text.F("This is no saved state: %s. Paste what “Copy the state” gave.", err.Error())
 					}
 				})
 			})))
@@ -553,14 +554,14 @@ func (v *streamView) monitor() goapp.UI {
 	if sim.pasteFault != "" {
 		body = append(body, goapp.P().ID("paste-fault").Class("where-fault").Role("alert").Body(view.IconWarning.UI(), goapp.Span().Text(sim.pasteFault)))
 	}
-	return goapp.Section().Class("panel monitor").ID("monitor").Aria("label", "The monitor").Body(body...)
+	return goapp.Section().Class("panel monitor").ID("monitor").Aria("label", text.T("The monitor")).Body(body...)
 }
 
-func monoOr(text, none string) goapp.UI {
-	if text == "" {
+func monoOr(said, none string) goapp.UI {
+	if said == "" {
 		return view.Span("dim", none)
 	}
-	return view.Mono(text)
+	return view.Mono(said)
 }
 
 // rounds are the polls so far, the newest first.
@@ -568,24 +569,23 @@ func (v *streamView) rounds() goapp.UI {
 	s := v.Root.s
 	sim := &s.sim
 	if len(sim.polls) == 0 {
-		return view.Empty(iconStream, "Nothing polled yet", "A poll looks at the commits completed up to the time that is seen, takes those that are new, and makes one split per file slice. "+
-			"Move the time back first to see commits come one after the other.")
+		return view.Empty(iconStream, text.T("Nothing polled yet"), text.T("A poll looks at the commits completed up to the time that is seen, takes those that are new, and makes one split per file slice. Move the time back first to see commits come one after the other."))
 	}
 	var cards []goapp.UI
 	for i := len(sim.polls) - 1; i >= 0 && len(cards) < 60; i-- {
 		p := &sim.polls[i]
-		title := "Poll " + strconv.Itoa(i+1)
+		title := text.F("Poll %s", strconv.Itoa(i+1))
 		head := []goapp.UI{goapp.H3().Text(title)}
 		if p.ended {
-			head = append(head, view.Badge("", "nothing new"))
+			head = append(head, view.Badge("", text.T("nothing new")))
 		} else {
 			head = append(head, view.Badge("accent", model.Plural(int64(len(p.round.Splits)), "split")))
 		}
 		if p.seen != "" {
-			head = append(head, goapp.Span().Class("dim").Body(goapp.Text("seen up to "), view.Mono(p.seen)))
+			head = append(head, goapp.Span().Class("dim").Body(goapp.Text(text.T("seen up to ")), view.Mono(p.seen)))
 		}
 		if i < len(sim.polls)-1 {
-			head = append(head, view.Button("small", "Back to here", func(goapp.Context, goapp.Event) { s.dispatch(func() { s.backTo(i) }) }, i))
+			head = append(head, view.Button("small", text.T("Back to here"), func(goapp.Context, goapp.Event) { s.dispatch(func() { s.backTo(i) }) }, i))
 		}
 		cards = append(cards, goapp.Section().Class("panel poll").DataSet("poll", strconv.Itoa(i+1)).Aria("label", title).Body(append([]goapp.UI{view.Div("panel-head", head...)}, v.round(&p.round, &p.before, &p.after)...)...))
 	}
@@ -599,25 +599,25 @@ func (v *streamView) round(r *api.SplitRound, before, after *api.StreamState) []
 	}
 	moved := func(a, b string) goapp.UI {
 		if a == b {
-			return goapp.Span().Body(monoOr(b, "none"), view.Span("dim", " as before"))
+			return goapp.Span().Body(monoOr(b, "none"), view.Span("dim", text.T(" as before")))
 		}
 		return goapp.Span().Body(monoOr(a, "none"), goapp.Text(" → "), monoOr(b, "none"))
 	}
 	facts := []goapp.UI{}
 	if before != nil {
-		facts = append(facts, view.Fact("Issued instant", moved(before.IssuedInstant, after.IssuedInstant)), view.Fact("Issued offset", moved(before.IssuedOffset, after.IssuedOffset)))
+		facts = append(facts, view.Fact(text.T("Issued instant"), moved(before.IssuedInstant, after.IssuedInstant)), view.Fact(text.T("Issued offset"), moved(before.IssuedOffset, after.IssuedOffset)))
 	} else {
-		facts = append(facts, view.Fact("End instant", monoOr(r.EndInstant, "none")))
+		facts = append(facts, view.Fact(text.T("End instant"), monoOr(r.EndInstant, "none")))
 	}
 	if r.InputFormat != "" {
-		facts = append(facts, view.FactText("Input format", r.InputFormat))
+		facts = append(facts, view.FactText(text.T("Input format"), r.InputFormat))
 	}
 	out = append(out, view.Facts("inline", facts...))
 	if f := view.Findings(r.Findings); f != nil {
 		out = append(out, f)
 	}
 	if n := len(r.Instants); n > 0 {
-		out = append(out, goapp.Details().Class("how").Open(n <= 6).Body(goapp.Summary().Text(model.Plural(int64(n), "instant")+" taken"), chosenTable(v.Root, r.Instants)))
+		out = append(out, goapp.Details().Class("how").Open(n <= 6).Body(goapp.Summary().Text(text.F("%s taken", model.Plural(int64(n), "instant"))), chosenTable(v.Root, r.Instants)))
 	}
 	if len(r.Splits) > 0 {
 		out = append(out, splitsTable(v.Root, r.Splits))
@@ -630,13 +630,13 @@ func splitsTable(r *Root, splits []api.Split) goapp.UI {
 	var rows []goapp.UI
 	for i := range splits {
 		if i == 300 {
-			rows = append(rows, goapp.Tr().Body(goapp.Td().ColSpan(6).Class("dim").Text("and "+model.Plural(int64(len(splits)-i), "more split"))))
+			rows = append(rows, goapp.Tr().Body(goapp.Td().ColSpan(6).Class("dim").Text(text.F("and %s", model.Plural(int64(len(splits)-i), "more split")))))
 			break
 		}
 		x := &splits[i]
 		var files []goapp.UI
 		if x.Base != "" {
-			files = append(files, goapp.Div().Body(view.Badge("", "base"), goapp.Text(" "), goapp.Code().Class("mono").Title(x.Base).Text(tail(x.Base))))
+			files = append(files, goapp.Div().Body(view.Badge("", text.T("base")), goapp.Text(" "), goapp.Code().Class("mono").Title(x.Base).Text(tail(x.Base))))
 		}
 		if n := len(x.Logs); n > 0 {
 			var names []goapp.UI
@@ -646,23 +646,23 @@ func splitsTable(r *Root, splits []api.Split) goapp.UI {
 			files = append(files, goapp.Details().Body(goapp.Summary().Text(model.Plural(int64(n), "log file")), goapp.Div().Body(names...)))
 		}
 		if len(x.Changes) > 0 {
-			files = append(files, goapp.Details().Body(goapp.Summary().Text(model.Plural(int64(len(x.Changes)), "source")+" of changes"), changesTable(x.Changes)))
+			files = append(files, goapp.Details().Body(goapp.Summary().Text(text.F("%s of changes", model.Plural(int64(len(x.Changes)), "source"))), changesTable(x.Changes)))
 		}
-		limits := []goapp.UI{goapp.Div().Body(goapp.Text("up to "), monoOr(x.LatestCommit, "any"))}
+		limits := []goapp.UI{goapp.Div().Body(goapp.Text(text.T("up to ")), monoOr(x.LatestCommit, "any"))}
 		if g := x.Range; g != nil {
-			text := g.Class
+			said := g.Class
 			switch {
 			case len(g.Instants) > 0:
-				text += ": " + strings.Join(g.Instants[:min(4, len(g.Instants))], ", ")
+				said += ": " + strings.Join(g.Instants[:min(4, len(g.Instants))], ", ")
 				if n := len(g.Instants) - 4; n > 0 {
-					text += " and " + strconv.Itoa(n) + " more"
+					said += text.F(" and %s more", strconv.Itoa(n))
 				}
 			default:
-				text += ": " + g.Start + " … " + g.End
+				said += ": " + g.Start + " … " + g.End
 			}
-			limits = append(limits, goapp.Div().Class("dim").Text(text))
+			limits = append(limits, goapp.Div().Class("dim").Text(said))
 		}
-		task := goapp.UI(view.Span("dim", "any"))
+		task := goapp.UI(view.Span("dim", text.T("any")))
 		if x.Task >= 0 {
 			task = view.Span("reader-chip tone"+strconv.Itoa(x.Task%6), strconv.Itoa(x.Task))
 		}
@@ -674,7 +674,7 @@ func splitsTable(r *Root, splits []api.Split) goapp.UI {
 			goapp.Td().Body(goapp.Strong().Class("iterator").Text(x.Iterator), goapp.Div().Class("dim").Text(x.Why)),
 			goapp.Td().Body(files...), goapp.Td().Body(limits...), goapp.Td().Body(task)))
 	}
-	return table([]string{"#Split", "File group", "Iterator, and why", "Files", "Rows", "Reader"}, rows)
+	return table([]string{text.T("#Split"), text.T("File group"), text.T("Iterator, and why"), text.T("Files"), text.T("Rows"), text.T("Reader")}, rows)
 }
 
 // operator draws the readers: their queues, and what they have handed on.
@@ -693,7 +693,7 @@ func (v *streamView) operator() goapp.UI {
 	}
 	var sizes []goapp.UI
 	for _, n := range []int{0, 1, 2, 10, 100} {
-		label := "2,048 records, as Hudi does"
+		label := text.T("2,048 records, as Hudi does")
 		if n > 0 {
 			label = model.Plural(int64(n), "record")
 		}
@@ -701,16 +701,16 @@ func (v *streamView) operator() goapp.UI {
 	}
 	idle := sim.busy || waiting == 0
 	tools := []goapp.UI{
-		view.Button("primary", "Run a mini batch", do(func() { s.operate(nil, 1, nil, nil) })).ID("run-batch").Disabled(idle),
-		view.Button("", "Run until idle", do(func() { s.operate(nil, 1000, nil, nil) })).ID("run-all").Disabled(idle),
-		view.Div("limit-field", goapp.Label().For("batch-size").Text("of"), goapp.Select().ID("batch-size").Class("select").Body(sizes...).OnChange(func(ctx goapp.Context, _ goapp.Event) {
+		view.Button("primary", text.T("Run a mini batch"), do(func() { s.operate(nil, 1, nil, nil) })).ID("run-batch").Disabled(idle),
+		view.Button("", text.T("Run until idle"), do(func() { s.operate(nil, 1000, nil, nil) })).ID("run-all").Disabled(idle),
+		view.Div("limit-field", goapp.Label().For("batch-size").Text(text.T("of")), goapp.Select().ID("batch-size").Class("select").Body(sizes...).OnChange(func(ctx goapp.Context, _ goapp.Event) {
 			sim.batchSize, _ = strconv.Atoi(ctx.JSSrc().Get("value").String())
 		})),
 	}
 	var lanes []goapp.UI
 	for i := range sim.readers.Readers {
 		if i == 64 {
-			lanes = append(lanes, goapp.P().Class("dim").Text("and "+model.Plural(int64(len(sim.readers.Readers)-i), "more reader")))
+			lanes = append(lanes, goapp.P().Class("dim").Text(text.F("and %s", model.Plural(int64(len(sim.readers.Readers)-i), "more reader"))))
 			break
 		}
 		x := &sim.readers.Readers[i]
@@ -729,21 +729,21 @@ func (v *streamView) operator() goapp.UI {
 			if j == 0 {
 				class += " head"
 			}
-			body := []goapp.UI{goapp.Strong().Text("split " + strconv.Itoa(q.Split.Num)), view.Span("dim", q.Split.Iterator)}
+			body := []goapp.UI{goapp.Strong().Text(text.F("split %s", strconv.Itoa(q.Split.Num))), view.Span("dim", q.Split.Iterator)}
 			if q.Consumed > 0 {
-				body = append(body, view.Span("num", model.Plural(q.Consumed, "record")+" consumed"))
+				body = append(body, view.Span("num", text.F("%s consumed", model.Plural(q.Consumed, "record"))))
 			}
 			queue = append(queue, goapp.Li().Class(class).Title(partitionName(q.Split.Partition)+" / "+q.Split.FileID).Body(body...))
 		}
 		if len(queue) == 0 {
-			queue = append(queue, goapp.Li().Class("dim").Text("the queue is empty"))
+			queue = append(queue, goapp.Li().Class("dim").Text(text.T("the queue is empty")))
 		}
 		lanes = append(lanes, goapp.Div().Class("reader").DataSet("reader", strconv.Itoa(i)).Body(
-			view.Div("reader-head", view.Span("reader-chip tone"+strconv.Itoa(i%6), "reader "+strconv.Itoa(i)), goapp.Span().Class("badge", tone, "reader-status").Text(x.Status),
-				view.Span("dim num", model.Plural(x.Emitted, "record")+" handed on, "+model.Plural(x.Finished, "split")+" read")),
-			goapp.Ol().Class("split-queue").Aria("label", "Splits that wait for reader "+strconv.Itoa(i)).Body(queue...)))
+			view.Div("reader-head", view.Span("reader-chip tone"+strconv.Itoa(i%6), text.F("reader %s", strconv.Itoa(i))), goapp.Span().Class("badge", tone, "reader-status").Text(x.Status),
+				view.Span("dim num", text.F("%s handed on, %s read", model.Plural(x.Emitted, "record"), model.Plural(x.Finished, "split")))),
+			goapp.Ol().Class("split-queue").Aria("label", text.F("Splits that wait for reader %s", strconv.Itoa(i))).Body(queue...)))
 	}
-	body := []goapp.UI{view.Div("monitor-head", goapp.H2().Text("StreamReadOperator"), view.Badge("", model.Plural(int64(len(sim.readers.Readers)), "reader")), view.Div("actions", tools...))}
+	body := []goapp.UI{view.Div("monitor-head", goapp.H2().Text(text.T("StreamReadOperator")), view.Badge("", model.Plural(int64(len(sim.readers.Readers)), "reader")), view.Div("actions", tools...))}
 	if sim.routing != "" {
 		body = append(body, goapp.P().Class("dim").Text(sim.routing))
 	}
@@ -754,10 +754,10 @@ func (v *streamView) operator() goapp.UI {
 			e := &sim.events[i]
 			items = append(items, goapp.Li().Body(view.Span("reader-chip tone"+strconv.Itoa(max(e.Reader, 0)%6), strconv.Itoa(e.Reader)), goapp.Strong().Text(e.Kind), view.Span("dim", e.Detail)))
 		}
-		body = append(body, goapp.Details().Class("how").Body(goapp.Summary().Text("What the readers did, the newest first"), goapp.Ol().Class("op-events").Body(items...)))
+		body = append(body, goapp.Details().Class("how").Body(goapp.Summary().Text(text.T("What the readers did, the newest first")), goapp.Ol().Class("op-events").Body(items...)))
 	}
 	body = append(body, v.handedOn())
-	return goapp.Section().Class("panel operator").ID("operator").Aria("label", "The readers").Body(view.Group(body...)...)
+	return goapp.Section().Class("panel operator").ID("operator").Aria("label", text.T("The readers")).Body(view.Group(body...)...)
 }
 
 // handedOn are the rows that the readers handed on, the newest last.
@@ -806,9 +806,9 @@ func (v *streamView) handedOn() goapp.UI {
 		}
 		rows = append(rows, goapp.Tr().Body(tr...))
 	}
-	title := model.Plural(sim.emitted, "row") + " handed on"
+	title := text.F("%s handed on", model.Plural(sim.emitted, "row"))
 	if sim.emitted > int64(len(list)) {
-		title += ", the last " + model.Count(int64(len(list))) + " of them here"
+		title += text.F(", the last %s of them here", model.Count(int64(len(list))))
 	}
 	return view.Div("handed-on", goapp.H3().ID("handed-on").Text(title), table(append([]string{"#Split"}, head...), rows))
 }
@@ -836,19 +836,19 @@ func (v *streamView) batch() []goapp.UI {
 	case a.fault != nil:
 		return []goapp.UI{view.FaultPanel(a.fault, v.Root.bytesLink(a.fault), a.retrier(s))}
 	case a.val == nil:
-		return []goapp.UI{view.Loading("Planning the splits", a.slow, a.prog, a.canceller()), bones()}
+		return []goapp.UI{view.Loading(text.T("Planning the splits"), a.slow, a.prog, a.canceller()), bones()}
 	}
 	var out []goapp.UI
 	for i := range a.val.Rounds {
 		r := &a.val.Rounds[i]
-		body := append([]goapp.UI{view.Div("panel-head", goapp.H2().Text("The splits of one batch read"), view.Badge("accent", model.Plural(int64(len(r.Splits)), "split")))}, v.round(r, nil, nil)...)
-		out = append(out, goapp.Section().Class("panel poll").Aria("label", "Batch").Body(body...))
+		body := append([]goapp.UI{view.Div("panel-head", goapp.H2().Text(text.T("The splits of one batch read")), view.Badge("accent", model.Plural(int64(len(r.Splits)), "split")))}, v.round(r, nil, nil)...)
+		out = append(out, goapp.Section().Class("panel poll").Aria("label", text.T("Batch")).Body(body...))
 		if tasks, _ := strconv.Atoi(model.SplitOptions(s.state.Flink)["read.tasks"]); tasks > 0 && tasks <= 64 && len(r.Splits) > 0 {
 			out = append(out, queues(r.Splits, tasks))
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, view.Empty(iconStream, "Nothing to read", "No commit is in the range."))
+		out = append(out, view.Empty(iconStream, text.T("Nothing to read"), text.T("No commit is in the range.")))
 	}
 	return out
 }
@@ -859,13 +859,13 @@ func queues(splits []api.Split, tasks int) goapp.UI {
 	for i, q := range model.ReaderQueues(splits, tasks) {
 		var boxes []goapp.UI
 		for _, x := range q {
-			boxes = append(boxes, goapp.Li().Class("qsplit").Body(goapp.Strong().Text("split "+strconv.Itoa(x.Num)), view.Span("dim", x.Iterator)))
+			boxes = append(boxes, goapp.Li().Class("qsplit").Body(goapp.Strong().Text(text.F("split %s", strconv.Itoa(x.Num))), view.Span("dim", x.Iterator)))
 		}
 		if len(boxes) == 0 {
-			boxes = append(boxes, goapp.Li().Class("dim").Text("no split"))
+			boxes = append(boxes, goapp.Li().Class("dim").Text(text.T("no split")))
 		}
-		lanes = append(lanes, goapp.Div().Class("reader").Body(view.Div("reader-head", view.Span("reader-chip tone"+strconv.Itoa(i%6), "reader "+strconv.Itoa(i))),
-			goapp.Ol().Class("split-queue").Aria("label", "Splits of reader "+strconv.Itoa(i)).Body(boxes...)))
+		lanes = append(lanes, goapp.Div().Class("reader").Body(view.Div("reader-head", view.Span("reader-chip tone"+strconv.Itoa(i%6), text.F("reader %s", strconv.Itoa(i)))),
+			goapp.Ol().Class("split-queue").Aria("label", text.F("Splits of reader %s", strconv.Itoa(i))).Body(boxes...)))
 	}
-	return panel("batch-queues", "Which reader reads what", view.Div("readers", lanes...))
+	return panel("batch-queues", text.T("Which reader reads what"), view.Div("readers", lanes...))
 }

@@ -10,6 +10,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -26,8 +27,8 @@ type tableView struct {
 
 func (v *tableView) Render() goapp.UI {
 	return view.Div("table-view",
-		goapp.Section().Class("panel").Body(view.Div("panel-head", goapp.H2().Text("Schema"), v.schemaTools()), v.schema(), v.schemaPlaces()),
-		goapp.Section().Class("panel").Body(view.Div("panel-head", goapp.H2().Text("Properties"), v.configTools()), v.config()),
+		goapp.Section().Class("panel").Body(view.Div("panel-head", goapp.H2().Text(text.T("Schema")), v.schemaTools()), v.schema(), v.schemaPlaces()),
+		goapp.Section().Class("panel").Body(view.Div("panel-head", goapp.H2().Text(text.T("Properties")), v.configTools()), v.config()),
 		v.housekeeping(),
 	)
 }
@@ -37,14 +38,14 @@ func (v *tableView) schemaTools() goapp.UI {
 	if a == nil {
 		return view.Div("detail-tools")
 	}
-	label := "As Avro"
+	label := text.T("As Avro")
 	if v.avro {
-		label = "As a list"
+		label = text.T("As a list")
 	}
 	return view.Div("detail-tools",
-		view.Span("dim", "from "+a.From),
+		view.Span("dim", text.F("from %s", a.From)),
 		view.Button("small", label, func(goapp.Context, goapp.Event) { v.avro = !v.avro }),
-		&view.CopyButton{Label: "Copy the Avro schema", Text: string(a.Avro)},
+		&view.CopyButton{Label: text.T("Copy the Avro schema"), Text: string(a.Avro)},
 	)
 }
 
@@ -54,11 +55,11 @@ func (v *tableView) schema() goapp.UI {
 	case a.fault != nil:
 		return view.FaultPanel(a.fault, v.Root.bytesLink(a.fault), a.retrier(s))
 	case a.val == nil:
-		return view.Div("", view.Loading("Reading the schema", a.slow, a.prog, a.canceller()), bones())
+		return view.Div("", view.Loading(text.T("Reading the schema"), a.slow, a.prog, a.canceller()), bones())
 	case v.avro:
-		return &view.JSONTree{Doc: string(a.val.Avro), Label: "Avro schema", Depth: 2}
+		return &view.JSONTree{Doc: string(a.val.Avro), Label: text.T("Avro schema"), Depth: 2}
 	case len(a.val.Columns) == 0:
-		return view.Empty(view.IconTable, "No schema yet", "No commit has told the schema of the table.")
+		return view.Empty(view.IconTable, text.T("No schema yet"), text.T("No commit has told the schema of the table."))
 	default:
 		key := map[string]string{}
 		o := s.overview.val
@@ -84,7 +85,7 @@ func (v *tableView) schema() goapp.UI {
 			rows = append(rows, goapp.Tr().Class(class).Body(goapp.Th().Scope("row").Class("mono").Text(c.Name), goapp.Td().Class("mono dim").Text(c.Type), goapp.Td().Body(use)))
 		}
 		return view.Wrap("table-wrap", goapp.Table().Class("stats").Body(
-			goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Column"), goapp.Th().Scope("col").Text("Type"), goapp.Th().Scope("col").Text("Used as"))),
+			goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text(text.T("Column")), goapp.Th().Scope("col").Text(text.T("Type")), goapp.Th().Scope("col").Text(text.T("Used as")))),
 			goapp.TBody().Body(rows...)))
 	}
 }
@@ -97,7 +98,7 @@ func (v *tableView) schemaPlaces() goapp.UI {
 	}
 	var out []goapp.UI
 	if len(a.Sources) > 0 {
-		out = append(out, goapp.Details().Class("how").Body(goapp.Summary().Text("Where readers look for the schema"), sourcesTable(a.Sources)))
+		out = append(out, goapp.Details().Class("how").Body(goapp.Summary().Text(text.T("Where readers look for the schema")), sourcesTable(a.Sources)))
 	}
 	if len(a.History) > 0 {
 		var rows []goapp.UI
@@ -105,7 +106,7 @@ func (v *tableView) schemaPlaces() goapp.UI {
 		for _, ver := range a.History {
 			now := make(map[int]api.NumberedName, len(ver.Columns))
 			var changes []goapp.UI
-			note := func(tone, text string) { changes = append(changes, view.Badge(tone, text)) }
+			note := func(tone, said string) { changes = append(changes, view.Badge(tone, said)) }
 			for _, c := range ver.Columns {
 				now[c.ID] = c
 				was, known := last[c.ID]
@@ -136,7 +137,7 @@ func (v *tableView) schemaPlaces() goapp.UI {
 			}
 			rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(instant), goapp.Td().Body(view.Div("badges", changes...))))
 		}
-		out = append(out, goapp.Details().Class("how").Open(true).Body(goapp.Summary().Text(model.Plural(int64(len(a.History)), "version")+" of the schema"), table([]string{"Instant", "Change"}, rows)))
+		out = append(out, goapp.Details().Class("how").Open(true).Body(goapp.Summary().Text(text.F("%s of the schema", model.Plural(int64(len(a.History)), "version"))), table([]string{text.T("Instant"), text.T("Change")}, rows)))
 	}
 	return view.Div("schema-places", out...)
 }
@@ -149,14 +150,14 @@ func (v *tableView) configTools() goapp.UI {
 	var sum goapp.UI
 	switch {
 	case a.Checksum == "ok":
-		sum = goapp.Span().Class("badge good").Body(view.IconCheck.UI(), goapp.Text("checksum right"))
+		sum = goapp.Span().Class("badge good").Body(view.IconCheck.UI(), goapp.Text(text.T("checksum right")))
 	case a.Checksum == "none":
-		sum = view.Badge("", "no checksum")
+		sum = view.Badge("", text.T("no checksum"))
 	default:
-		sum = view.Badge("bad", "checksum "+a.Checksum)
+		sum = view.Badge("bad", text.F("checksum %s", a.Checksum))
 	}
 	return view.Div("detail-tools",
-		goapp.Input().ID("search").Class("search").Type("search").Placeholder("Find ( / )").Aria("label", "Find a property").
+		goapp.Input().ID("search").Class("search").Type("search").Placeholder(text.T("Find ( / )")).Aria("label", text.T("Find a property")).
 			OnInput(func(ctx goapp.Context, _ goapp.Event) { v.search = strings.ToLower(ctx.JSSrc().Get("value").String()) }),
 		sum, view.Span("dim mono", a.File))
 }
@@ -168,7 +169,7 @@ func (v *tableView) config() goapp.UI {
 	case a.fault != nil:
 		return view.FaultPanel(a.fault, nil, a.retrier(s))
 	case a.val == nil:
-		return view.Div("", view.Loading("Reading the properties", a.slow, a.prog, a.canceller()), bones())
+		return view.Div("", view.Loading(text.T("Reading the properties"), a.slow, a.prog, a.canceller()), bones())
 	}
 	return properties(a.val, v.search)
 }
@@ -182,20 +183,20 @@ func properties(a *api.ConfigAnswer, search string) goapp.UI {
 	}
 	sort.Strings(keys)
 	if len(keys) == 0 {
-		return view.Div("pad", view.Span("dim", "No property matches."))
+		return view.Div("pad", view.Span("dim", text.T("No property matches.")))
 	}
 	var rows []goapp.UI
 	for _, k := range keys {
 		val := a.Properties[k]
 		cell := goapp.UI(goapp.Td().Class("mono wrap").Text(val))
 		if val == "" {
-			cell = goapp.Td().Class("j-null").Text("empty")
+			cell = goapp.Td().Class("j-null").Text(text.T("empty"))
 		} else if len(val) > 200 {
 			cell = goapp.Td().Body(goapp.Details().Body(goapp.Summary().Class("mono").Text(val[:80]+"…"), goapp.Pre().Class("raw").Text(val)))
 		}
 		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Class("mono").Text(k), cell))
 	}
 	return view.Wrap("table-wrap", goapp.Table().Class("stats props").Body(
-		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text("Property"), goapp.Th().Scope("col").Text("Value"))),
+		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text(text.T("Property")), goapp.Th().Scope("col").Text(text.T("Value")))),
 		goapp.TBody().Body(rows...)))
 }

@@ -9,6 +9,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -153,10 +154,10 @@ func (v *timelineView) gantt() []goapp.UI {
 	case t.fault != nil:
 		return []goapp.UI{view.FaultPanel(t.fault, v.Root.bytesLink(t.fault), t.retrier(s))}
 	case t.val == nil:
-		return []goapp.UI{view.Loading("Reading the timeline", t.slow, t.prog, t.canceller()), view.Div("skeleton", view.Div("bone tall"))}
+		return []goapp.UI{view.Loading(text.T("Reading the timeline"), t.slow, t.prog, t.canceller()), view.Div("skeleton", view.Div("bone tall"))}
 	case all.Len() == 0 && !s.askArchive:
-		return []goapp.UI{view.Empty(view.IconTimeline, "No instants yet", "The table exists, but nothing has been written to it: the timeline folder holds no instants.",
-			view.Button("", "Look into the archive", func(goapp.Context, goapp.Event) { s.earlier() }))}
+		return []goapp.UI{view.Empty(view.IconTimeline, text.T("No instants yet"), text.T("The table exists, but nothing has been written to it: the timeline folder holds no instants."),
+			view.Button("", text.T("Look into the archive"), func(goapp.Context, goapp.Event) { s.earlier() }))}
 	}
 	count := model.Plural(int64(t.val.Total), "instant")
 	if pending := t.val.pending(); pending > 0 {
@@ -167,7 +168,7 @@ func (v *timelineView) gantt() []goapp.UI {
 	}
 	var ignored goapp.UI
 	if n := len(t.val.Ignored); n > 0 {
-		ignored = goapp.Span().Class("dim").Title(strings.Join(t.val.Ignored, "\n")).Text(model.Plural(int64(n), "name") + " in the folder are no instants")
+		ignored = goapp.Span().Class("dim").Title(strings.Join(t.val.Ignored, "\n")).Text(text.F("%s in the folder are no instants", model.Plural(int64(n), "name")))
 	}
 	axis := func(a model.Axis, label, title string) goapp.UI {
 		st := s.state
@@ -182,7 +183,7 @@ func (v *timelineView) gantt() []goapp.UI {
 	if s.older.fault != nil {
 		long = view.FaultPanel(s.older.fault, nil, s.older.retrier(s))
 	} else if s.older.busy {
-		long = view.Loading("Reading all instants", s.older.slow, s.older.prog, s.older.canceller())
+		long = view.Loading(text.T("Reading all instants"), s.older.slow, s.older.prog, s.older.canceller())
 	}
 	return view.Group(
 		view.Div("toolbar", view.Group(
@@ -191,10 +192,10 @@ func (v *timelineView) gantt() []goapp.UI {
 			v.archiveButton(),
 			v.searchBox(all),
 			v.zoomButtons(),
-			goapp.Div().Class("segmented").Role("group").Aria("label", "What the time axis orders by").Body(
-				axis(model.OnRequested, "Requested", "In order of the instants' requested times, to scale"),
-				axis(model.OnCompleted, "Completed", "In order of completion, to scale: how incremental queries of table version 8 and later see it"),
-				axis(model.InSteps, "Equal steps", "Every instant the same width"),
+			goapp.Div().Class("segmented").Role("group").Aria("label", text.T("What the time axis orders by")).Body(
+				axis(model.OnRequested, text.T("Requested"), text.T("In order of the instants' requested times, to scale")),
+				axis(model.OnCompleted, text.T("Completed"), text.T("In order of completion, to scale: how incremental queries of table version 8 and later see it")),
+				axis(model.InSteps, text.T("Equal steps"), text.T("Every instant the same width")),
 			),
 		)...),
 		v.completionNote(all),
@@ -211,8 +212,8 @@ func (v *timelineView) completionNote(all *model.Instants) goapp.UI {
 	if model.Axis(v.Root.s.state.Axis) != model.OnCompleted {
 		return nil
 	}
-	if text := model.CompletionNote(all); text != "" {
-		return goapp.P().ID("completion-note").Class("dim").Text(text)
+	if said := model.CompletionNote(all); said != "" {
+		return goapp.P().ID("completion-note").Class("dim").Text(said)
 	}
 	return nil
 }
@@ -227,11 +228,11 @@ func (v *timelineView) searchBox(all *model.Instants) goapp.UI {
 	}
 	note := v.miss
 	if q := model.ParseSearch(v.search); note == "" && !q.Empty() {
-		note = model.Count(int64(all.Count(q))) + " found"
+		note = text.F("%s found", model.Count(int64(all.Count(q))))
 	}
 	return goapp.Div().Class("find").Role("search").Body(
-		goapp.Input().ID("search").Class("search").Type("search").Aria("label", "Find instants by time, action or state").Placeholder("Find: 2026-05-01 12:30, rollback, pending").
-			Title("Enter shows the next one, Shift Enter the one before").AutoComplete(false).Spellcheck(false).Value(v.search).
+		goapp.Input().ID("search").Class("search").Type("search").Aria("label", text.T("Find instants by time, action or state")).Placeholder(text.T("Find: 2026-05-01 12:30, rollback, pending")).
+			Title(text.T("Enter shows the next one, Shift Enter the one before")).AutoComplete(false).Spellcheck(false).Value(v.search).
 			OnInput(func(ctx goapp.Context, _ goapp.Event) { v.search, v.miss = ctx.JSSrc().Get("value").String(), "" }).
 			OnKeyDown(func(_ goapp.Context, e goapp.Event) {
 				if e.Get("key").String() != "Enter" || e.Get("isComposing").Truthy() {
@@ -264,13 +265,13 @@ func (v *timelineView) find(by int) {
 		v.Root.chooseInstant(chart.Order[at])
 		return
 	}
-	v.miss = "none found"
+	v.miss = text.T("none found")
 	if s.unread() > 0 {
-		v.miss = "none among those read so far"
+		v.miss = text.T("none among those read so far")
 		return
 	}
 	if i := all.Nearest(q.Time); q.TimeOnly() && i >= 0 {
-		v.miss = "none at that time; this is the next"
+		v.miss = text.T("none at that time; this is the next")
 		v.Root.chooseInstant(i)
 	}
 }
@@ -283,15 +284,15 @@ func (v *timelineView) archiveButton() goapp.UI {
 	case s.unread() > 0:
 		return nil // first all instants that are not archived
 	case a.busy:
-		return view.Span("dim", "reading the archive…")
+		return view.Span("dim", text.T("reading the archive…"))
 	case a.fault != nil:
-		return view.Button("small", "Try the archive again", a.retrier(s))
+		return view.Button("small", text.T("Try the archive again"), a.retrier(s))
 	case a.val == nil:
-		return view.Button("small", "Archived instants", func(goapp.Context, goapp.Event) { s.earlier() })
+		return view.Button("small", text.T("Archived instants"), func(goapp.Context, goapp.Event) { s.earlier() })
 	case a.val.ArchivedMore:
-		return view.Button("small", "Earlier archived instants", func(goapp.Context, goapp.Event) { s.earlier() })
+		return view.Button("small", text.T("Earlier archived instants"), func(goapp.Context, goapp.Event) { s.earlier() })
 	case len(s.archive) == 0:
-		return view.Span("dim", "no archived instants")
+		return view.Span("dim", text.T("no archived instants"))
 	}
 	return nil
 }
@@ -304,18 +305,18 @@ func (v *timelineView) archiveNote() goapp.UI {
 	if a.val == nil || a.val.ArchivedNote == "" {
 		return nil
 	}
-	return view.Findings([]api.Finding{{Level: "note", Title: "Archived timeline.", Detail: a.val.ArchivedNote}})
+	return view.Findings([]api.Finding{{Level: "note", Title: text.T("Archived timeline."), Detail: a.val.ArchivedNote}})
 }
 
 func (v *timelineView) zoomButtons() goapp.UI {
 	b := func(icon view.Icon, label, key string) goapp.UI {
 		return view.IconButton(icon, label, func(goapp.Context, goapp.Event) { v.zoomKey(key) })
 	}
-	tools := []goapp.UI{b(iconOut, "Zoom out (s)", "s"), b(iconIn, "Zoom in (w)", "w")}
+	tools := []goapp.UI{b(iconOut, text.T("Zoom out (s)"), "s"), b(iconIn, text.T("Zoom in (w)"), "w")}
 	if v.extent.Zoomed() {
-		tools = append([]goapp.UI{view.Button("small", "Whole timeline", func(goapp.Context, goapp.Event) { v.extent = model.Whole })}, tools...)
+		tools = append([]goapp.UI{view.Button("small", text.T("Whole timeline"), func(goapp.Context, goapp.Event) { v.extent = model.Whole })}, tools...)
 	}
-	return goapp.Div().Class("zoom").Role("group").Aria("label", "Zoom").Body(tools...)
+	return goapp.Div().Class("zoom").Role("group").Aria("label", text.T("Zoom")).Body(tools...)
 }
 
 const (
@@ -478,7 +479,7 @@ func (v *timelineView) plot(list *model.Instants) goapp.UI {
 		if x := min(p.XOf(chart.Fraction(archived)), p.Width); x > 1 {
 			shapes = append(shapes,
 				view.Svg("rect").Attr("data-c", "archive").Attr("x", "0").Attr("y", "0").Attr("width", view.Px(x-2)).Attr("height", view.Px(height)),
-				view.Svg("text").Attr("data-c", "archive-label").Attr("x", view.Px(x-7)).Attr("y", view.Px(height-6)).Attr("text-anchor", "end").Text("archived"))
+				view.Svg("text").Attr("data-c", "archive-label").Attr("x", view.Px(x-7)).Attr("y", view.Px(height-6)).Attr("text-anchor", "end").Text(text.T("archived")))
 		}
 	}
 	for _, t := range p.Ticks {
@@ -530,8 +531,9 @@ func (v *timelineView) plot(list *model.Instants) goapp.UI {
 		}
 	}
 	shapes = append(shapes, v.relations(related, wanted, height)...)
+	shapes = append(shapes, v.cursorLine(list, chart, p, axis, height)...)
 	svg := view.Svg("svg").Attr("width", view.Px(p.Width)).Attr("height", view.Px(height)).
-		Attr("role", "group").Attr("aria-label", "Timeline: "+model.Plural(int64(list.Len()), "instant")+". Use j and k to move, w and s to zoom.").
+		Attr("role", "group").Attr("aria-label", text.F("Timeline: %s. Use j and k to move, w and s to zoom.", model.Plural(int64(list.Len()), "instant"))).
 		Body(shapes...).OnClick(v.pick).On("keydown", v.pickKey)
 	class := "plot"
 	if v.extent.Zoomed() {
@@ -542,9 +544,49 @@ func (v *timelineView) plot(list *model.Instants) goapp.UI {
 	}
 	body := []goapp.UI{svg}
 	if p.Inside == 0 {
-		body = append(body, goapp.P().Class("plot-empty dim").Text("No instants in this part of the time."))
+		body = append(body, goapp.P().Class("plot-empty dim").Text(text.T("No instants in this part of the time.")))
 	}
 	return goapp.Div().ID("timeline-plot").Class(class).Body(body...)
+}
+
+// cursorLine marks the instant of the time cursor, and what is later than it.
+func (v *timelineView) cursorLine(list *model.Instants, chart *model.Chart, p *model.Plot, axis model.Axis, height float64) []goapp.UI {
+	s := v.Root.s
+	if s.state.AsOf == "" || s.stops().Len() == 0 {
+		return nil
+	}
+	place := s.stops().Place(s.state.AsOf)
+	i := s.stops().Index(place)
+	if i < 0 || list.Requested(i) > s.state.AsOf {
+		return nil
+	}
+	at := p.XOf(chart.Fraction(i))
+	if axis == model.InSteps {
+		// The line stands behind the instant, before the next one.
+		if next := s.stops().Index(place + 1); next >= 0 {
+			at = (at + p.XOf(chart.Fraction(next))) / 2
+		} else {
+			at = p.Width
+		}
+	}
+	if at < -1 || at > p.Width+1 {
+		if at > p.Width || axis == model.OnCompleted {
+			return nil
+		}
+		at = 0
+	}
+	var out []goapp.UI
+	if axis != model.OnCompleted && at < p.Width {
+		// Time travel goes by requested times: on the axis of completion times both lie on both sides.
+		out = append(out, view.Svg("rect").Attr("data-c", "cursor-later").Attr("x", view.Px(at)).Attr("y", view.Px(axisH-6)).Attr("width", view.Px(p.Width-at)).Attr("height", view.Px(height)))
+	}
+	label, anchor := at+5, "start"
+	if at > p.Width-60 {
+		label, anchor = at-5, "end"
+	}
+	return append(out,
+		view.Svg("line").Attr("data-c", "cursor-line").Attr("x1", view.Px(at)).Attr("x2", view.Px(at)).Attr("y1", view.Px(axisH-8)).Attr("y2", view.Px(height)),
+		view.Svg("text").Attr("data-c", "cursor-text").Attr("x", view.Px(label)).Attr("y", view.Px(height-4)).Attr("text-anchor", anchor).Text(text.T("as of")))
 }
 
 // fewBars is how many bars are drawn as elements of their own, for the keyboard to reach. More
@@ -582,7 +624,7 @@ func (v *timelineView) hitAt(e goapp.Value) *hit {
 func (v *timelineView) bins(l *model.Lane, y float64) []goapp.UI {
 	const most = 2*rowPitch - 4
 	var full, pend strings.Builder
-	said := model.Count(int64(l.Most)) + " at most in a column. Click one to zoom in."
+	said := text.F("%s at most in a column. Click one to zoom in.", model.Count(int64(l.Most)))
 	for n := range l.Bins {
 		b := &l.Bins[n]
 		h := max(3, most*math.Log1p(float64(b.Count))/math.Log1p(float64(l.Most)))
@@ -596,9 +638,9 @@ func (v *timelineView) bins(l *model.Lane, y float64) []goapp.UI {
 		if v.over != nil && v.over.bin == b {
 			said = model.Plural(int64(b.Count), l.Action)
 			if b.Pending > 0 {
-				said += ", " + model.Count(int64(b.Pending)) + " pending"
+				said += text.F(", %s pending", model.Count(int64(b.Pending)))
 			}
-			said += ". Click to zoom in."
+			said += text.T(". Click to zoom in.")
 		}
 	}
 	var out []goapp.UI
@@ -728,7 +770,7 @@ func (v *timelineView) overview() goapp.UI {
 	shapes := []goapp.UI{view.Svg("path").Attr("data-c", "density").Attr("d", d.String())}
 	x, w := v.extent.A*parts, max(1, (v.extent.B-v.extent.A)*parts)
 	shapes = append(shapes, view.Svg("rect").Attr("data-c", "lens").Attr("x", view.Px(x)).Attr("y", "0").Attr("width", view.Px(w)).Attr("height", view.Px(high)))
-	return goapp.Div().ID("timeline-overview").Class("overview").Title("The whole timeline: click to move the part shown").Body(
+	return goapp.Div().ID("timeline-overview").Class("overview").Title(text.T("The whole timeline: click to move the part shown")).Body(
 		view.Svg("svg").Attr("viewBox", "0 0 "+strconv.Itoa(parts)+" 26").Attr("preserveAspectRatio", "none").Attr("aria-hidden", "true").Body(shapes...)).
 		OnClick(func(ctx goapp.Context, e goapp.Event) {
 			r := ctx.JSSrc().Call("getBoundingClientRect")
@@ -758,10 +800,10 @@ func (v *timelineView) bar(in api.Instant, b model.Bar, y float64, st model.Stat
 	}
 	took := ""
 	if d, ok := model.Took(in); ok {
-		took = ", took " + model.Span(d)
+		took = text.F(", took %s", model.Span(d))
 	}
 	if in.Completed != "" && in.CompletedFrom == "mtime" {
-		took += " (file time)"
+		took += text.T(" (file time)")
 	}
 	label := in.Action + " " + in.Requested + ", " + strings.ToLower(in.State) + took
 	shapes := []goapp.UI{
@@ -830,9 +872,9 @@ func (v *timelineView) list() goapp.UI {
 	if i := list.Find(s.state.Instant, s.state.Action); i >= 0 {
 		at = unread + chart.Place[i]
 	}
-	return goapp.Div().Class("instants").Role("region").Aria("label", "Instants").Body(
-		view.Div("instant head", view.Span("", "Requested"), view.Span("", "Action"), view.Span("took", "Took")),
-		&view.List{Count: unread + len(chart.Order), RowHeight: 30, Class: "instant-rows", Label: "Instants", At: at, Row: func(i int) goapp.UI {
+	return goapp.Div().Class("instants").Role("region").Aria("label", text.T("Instants")).Body(
+		view.Div("instant head", view.Span("", text.T("Requested")), view.Span("", text.T("Action")), view.Span("took", text.T("Took"))),
+		&view.List{Count: unread + len(chart.Order), RowHeight: 30, Class: "instant-rows", Label: text.T("Instants"), At: at, Row: func(i int) goapp.UI {
 			if i < unread {
 				return goapp.Div().Class("instant unread").Aria("hidden", true).Body(view.Span("bone line", ""))
 			}
@@ -851,6 +893,9 @@ func (v *timelineView) list() goapp.UI {
 			}
 			if i < list.Archived {
 				class += " archived"
+			}
+			if later(s.state, in) {
+				class += " later"
 			}
 			end := []goapp.UI{}
 			if t := view.StateTag(in.State); t != nil {
@@ -878,13 +923,13 @@ func (v *timelineView) detail() goapp.UI {
 	s := v.Root.s
 	d := &s.instant
 	if s.state.Instant == "" {
-		return view.Div("detail none", view.Empty(view.IconTimeline, "Choose an instant", "Click a bar or a line, or press j and k. Its metadata opens here: what was written, decoded and raw."))
+		return view.Div("detail none", view.Empty(view.IconTimeline, text.T("Choose an instant"), text.T("Click a bar or a line, or press j and k. Its metadata opens here: what was written, decoded and raw.")))
 	}
 	switch {
 	case d.fault != nil:
 		return view.Div("detail", view.FaultPanel(d.fault, nil, d.retrier(s)))
 	case d.val == nil:
-		return view.Div("detail", view.Loading("Reading the instant", d.slow, d.prog, d.canceller()), view.Div("skeleton", view.Div("bone"), view.Div("bone tall")))
+		return view.Div("detail", view.Loading(text.T("Reading the instant"), d.slow, d.prog, d.canceller()), view.Div("skeleton", view.Div("bone"), view.Div("bone tall")))
 	}
 	in := d.val.Instant
 	closed := s.state
@@ -892,49 +937,51 @@ func (v *timelineView) detail() goapp.UI {
 	head := view.Div("detail-head",
 		goapp.H2().Body(view.ActionTag(in.Action)),
 		goapp.Div().Class("detail-tools").Body(
-			view.IconButton(view.IconLeft, "Previous instant ([)", func(goapp.Context, goapp.Event) { v.Root.step(-1) }),
-			view.IconButton(view.IconRight, "Next instant (])", func(goapp.Context, goapp.Event) { v.Root.step(1) }),
-			goapp.A().Class("icon-button").Href("#"+closed.Fragment()).Title("Close (Esc)").Aria("label", "Close").Body(view.IconClose.UI()),
+			view.IconButton(view.IconLeft, text.T("Previous instant ([)"), func(goapp.Context, goapp.Event) { v.Root.step(-1) }),
+			view.IconButton(view.IconRight, text.T("Next instant (])"), func(goapp.Context, goapp.Event) { v.Root.step(1) }),
+			goapp.A().Class("icon-button").Href("#"+closed.Fragment()).Title(text.T("Close (Esc)")).Aria("label", text.T("Close")).Body(view.IconClose.UI()),
 		),
 	)
 	took := ""
 	if t, ok := model.Took(in); ok {
 		took = model.Span(t)
 		if in.CompletedFrom == "mtime" {
-			took += " (file time)"
+			took += text.T(" (file time)")
 		}
 	}
-	completed := view.Fact("Completed", view.Badge("warn", strings.ToLower(in.State)))
+	completed := view.Fact(text.T("Completed"), view.Badge("warn", strings.ToLower(in.State)))
 	if in.Completed != "" {
 		c := []goapp.UI{view.Mono(in.Completed)}
 		if in.CompletedFrom == "mtime" {
-			c = append(c, goapp.Span().Class("from").Title("This timeline layout stores no completion time; the file's modification time stands in for it and is lost when the file is copied").Text("(file time)"))
+			c = append(c, goapp.Span().Class("from").Title(text.T("This timeline layout stores no completion time; the file's modification time stands in for it and is lost when the file is copied")).Text(text.T("(file time)")))
 		}
-		completed = view.Fact("Completed", c...)
+		completed = view.Fact(text.T("Completed"), c...)
 	} else if in.State == "COMPLETED" {
-		completed = view.FactText("Completed", "yes; when is not recorded")
+		completed = view.FactText(text.T("Completed"), text.T("yes; when is not recorded"))
 	}
 	work := d.val.Work
 	if work != nil && work.Archived {
-		head = view.Div("", head, view.Div("badges", goapp.Span().Class("badge").Title(work.Stored).Text("archived, in "+model.BaseName(work.Stored))))
+		head = view.Div("", head, view.Div("badges", goapp.Span().Class("badge").Title(work.Stored).Text(text.F("archived, in %s", model.BaseName(work.Stored)))))
 	}
 	parts := []goapp.UI{head}
 	if work != nil && work.Sentence != "" {
 		parts = append(parts, goapp.P().Class("sentence").Text(work.Sentence))
 	}
 	parts = append(parts, view.Facts("",
-		view.Fact("Requested", view.Mono(in.Requested), view.Span("dim", model.Clock(in.Requested))),
+		view.Fact(text.T("Requested"), view.Mono(in.Requested), view.Span("dim", model.Clock(in.Requested))),
 		completed,
-		view.FactText("Took", took),
-		view.FactText("Operation", opName(in.Operation)),
+		view.FactText(text.T("Took"), took),
+		view.FactText(text.T("Operation"), opName(in.Operation)),
 	))
 	if in.State == "COMPLETED" {
-		rows, files := s.state.Go(model.Rows), s.state.Go(model.Files)
+		here, rows, files := s.state, s.state.Go(model.Rows), s.state.Go(model.Files)
+		here.AsOf = in.Requested
 		rows.AsOf, files.AsOf = in.Requested, in.Requested
 		rows.FileID, rows.OnlyPartition = "", false
 		parts = append(parts, view.Div("actions",
-			view.Link("button small", rows, goapp.Text("Rows as of this instant")),
-			view.Link("button small", files, goapp.Text("Files as of this instant")),
+			view.Link("button small", here, goapp.Text(text.T("Move the time cursor here"))),
+			view.Link("button small", rows, goapp.Text(text.T("Rows as of this instant"))),
+			view.Link("button small", files, goapp.Text(text.T("Files as of this instant"))),
 			v.compareTo(in)))
 	}
 	if sum := d.val.Summary; sum != nil {
@@ -958,16 +1005,16 @@ func (v *timelineView) summary(sum *api.CommitSummary) goapp.UI {
 		return view.Div(class, view.Span("tile-value num", value), view.Span("tile-name", name))
 	}
 	tiles := []goapp.UI{
-		tile("inserted", model.Count(sum.Inserts), sum.Inserts),
-		tile("updated", model.Count(sum.Updates), sum.Updates),
-		tile("deleted", model.Count(sum.Deletes), sum.Deletes),
-		tile("written", model.Bytes(sum.Bytes), sum.Bytes),
+		tile(text.T("inserted"), model.Count(sum.Inserts), sum.Inserts),
+		tile(text.T("updated"), model.Count(sum.Updates), sum.Updates),
+		tile(text.T("deleted"), model.Count(sum.Deletes), sum.Deletes),
+		tile(text.T("written"), model.Bytes(sum.Bytes), sum.Bytes),
 	}
 	if sum.Replaced > 0 {
-		tiles = append(tiles, tile("groups replaced", model.Count(int64(sum.Replaced)), 1))
+		tiles = append(tiles, tile(text.T("groups replaced"), model.Count(int64(sum.Replaced)), 1))
 	}
 	if sum.Errors > 0 {
-		tiles = append(tiles, tile("errors", model.Count(sum.Errors), sum.Errors))
+		tiles = append(tiles, tile(text.T("errors"), model.Count(sum.Errors), sum.Errors))
 	}
 	body := []goapp.UI{view.Div("tiles", tiles...)}
 	if len(sum.Partitions) > 0 {
@@ -997,8 +1044,8 @@ func (v *timelineView) summary(sum *api.CommitSummary) goapp.UI {
 		}
 		body = append(body, view.Wrap("table-wrap", goapp.Table().Class("stats").Body(
 			goapp.THead().Body(goapp.Tr().Body(
-				goapp.Th().Scope("col").Text("Partition"), goapp.Th().Scope("col").Class("num").Text("Inserts"), goapp.Th().Scope("col").Class("num").Text("Updates"),
-				goapp.Th().Scope("col").Class("num").Text("Deletes"), goapp.Th().Scope("col").Class("num").Text("Written"))),
+				goapp.Th().Scope("col").Text(text.T("Partition")), goapp.Th().Scope("col").Class("num").Text(text.T("Inserts")), goapp.Th().Scope("col").Class("num").Text(text.T("Updates")),
+				goapp.Th().Scope("col").Class("num").Text(text.T("Deletes")), goapp.Th().Scope("col").Class("num").Text(text.T("Written")))),
 			goapp.TBody().Body(rows...),
 		)))
 	}
@@ -1014,7 +1061,7 @@ func mark(open bool) string {
 
 func partitionName(p string) string {
 	if p == "" {
-		return "(not partitioned)"
+		return text.T("(not partitioned)")
 	}
 	return p
 }
@@ -1043,9 +1090,9 @@ func (v *timelineView) part(p *api.InstantDecode, of int) goapp.UI {
 	}
 	tools := []goapp.UI{}
 	if len(p.Decoded) > 0 && p.Raw != "" {
-		label := "Raw"
+		label := text.T("Raw")
 		if raw {
-			label = "Decoded"
+			label = text.T("Decoded")
 		}
 		file := p.File
 		tools = append(tools, view.Button("small", label, func(goapp.Context, goapp.Event) {
@@ -1056,7 +1103,7 @@ func (v *timelineView) part(p *api.InstantDecode, of int) goapp.UI {
 		}, file))
 	}
 	if len(p.Decoded) > 0 {
-		tools = append(tools, &view.CopyButton{Label: "Copy as JSON", Text: string(p.Decoded)})
+		tools = append(tools, &view.CopyButton{Label: text.T("Copy as JSON"), Text: string(p.Decoded)})
 	}
 	body := []goapp.UI{view.Div("part-head",
 		goapp.Div().Class("part-name").Body(goapp.Span().Class("mono").Title(p.Path).Text(p.File), view.Span("dim", encoding+" · "+model.Bytes(p.Size))),
@@ -1066,13 +1113,13 @@ func (v *timelineView) part(p *api.InstantDecode, of int) goapp.UI {
 	case p.Fault != nil:
 		body = append(body, view.FaultPanel(p.Fault, nil, nil), &hexFile{Root: v.Root, Path: p.Path, Size: p.Size})
 	case p.Encoding == "empty" || p.Size == 0:
-		body = append(body, goapp.P().Class("dim").Text("The file is empty: its name alone tells the state."))
+		body = append(body, goapp.P().Class("dim").Text(text.T("The file is empty: its name alone tells the state.")))
 	case raw:
 		body = append(body, goapp.Pre().Class("raw").Text(p.Raw))
 	case len(p.Decoded) > 0:
 		body = append(body, &view.JSONTree{Doc: string(p.Decoded), Label: p.File, Depth: 1})
 		if p.Raw == "" {
-			body = append(body, goapp.Details().Class("how").Body(goapp.Summary().Text("Bytes of the file"), &hexFile{Root: v.Root, Path: p.Path, Size: p.Size}))
+			body = append(body, goapp.Details().Class("how").Body(goapp.Summary().Text(text.T("Bytes of the file")), &hexFile{Root: v.Root, Path: p.Path, Size: p.Size}))
 		}
 	default:
 		body = append(body, &hexFile{Root: v.Root, Path: p.Path, Size: p.Size})

@@ -8,6 +8,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 	"hudiscope/web/view"
 )
 
@@ -23,17 +24,17 @@ func (v *timelineView) compareTo(in api.Instant) goapp.UI {
 	switch {
 	case st.Before == "" || st.After != "":
 		st.Before, st.After = in.Requested, ""
-		return goapp.A().Class("button small").Href("#" + st.Fragment()).Title("Mark this instant; then choose another one to compare it with").Text("Compare from here…")
+		return goapp.A().Class("button small").Href("#" + st.Fragment()).Title(text.T("Mark this instant; then choose another one to compare it with")).Text(text.T("Compare from here…"))
 	case st.Before == in.Requested:
 		st.Before = ""
-		return goapp.A().Class("button small marked").Href("#" + st.Fragment()).Title("Choose another instant to compare with, or click to take the mark away").Text("Marked: choose another instant")
+		return goapp.A().Class("button small marked").Href("#" + st.Fragment()).Title(text.T("Choose another instant to compare with, or click to take the mark away")).Text(text.T("Marked: choose another instant"))
 	}
 	to := st.Go(model.Compare)
 	to.After = in.Requested
 	if to.Before > to.After {
 		to.Before, to.After = to.After, to.Before
 	}
-	return view.Link("button small primary", to, view.IconCompare.UI(), goapp.Text("Compare with "+st.Before))
+	return view.Link("button small primary", to, view.IconCompare.UI(), goapp.Text(text.F("Compare with %s", st.Before)))
 }
 
 // instantLink leads to another instant.
@@ -77,13 +78,13 @@ func (v *timelineView) work(w *api.InstantWork) []goapp.UI {
 		for _, x := range w.Indexing {
 			rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Class("mono").Text(x.Partition), goapp.Td().Body(v.instantLink(x.UpTo, ""))))
 		}
-		add(section("Builds", table([]string{"Metadata partition", "Up to"}, rows)))
+		add(section(text.T("Builds"), table([]string{text.T("Metadata partition"), text.T("Up to")}, rows)))
 	}
 	if w.Workload != nil {
 		add(v.workload(w.Workload))
 	}
 	if len(w.SchemaChange) > 0 {
-		add(section("Schema changes", schemaChanges(w.SchemaChange)))
+		add(section(text.T("Schema changes"), schemaChanges(w.SchemaChange)))
 	}
 	if len(w.Extra) > 0 {
 		var facts []goapp.UI
@@ -94,7 +95,7 @@ func (v *timelineView) work(w *api.InstantWork) []goapp.UI {
 			}
 			facts = append(facts, view.Fact(e.Key, value...))
 		}
-		add(section("Extra metadata", goapp.Dl().Class("facts keys-mono").Body(facts...)))
+		add(section(text.T("Extra metadata"), goapp.Dl().Class("facts keys-mono").Body(facts...)))
 	}
 	return out
 }
@@ -117,24 +118,24 @@ func table(head []string, rows []goapp.UI) goapp.UI {
 }
 
 func (v *timelineView) pending(p *api.Pending) goapp.UI {
-	facts := []goapp.UI{view.Fact("Since", view.Mono(p.Since), view.Span("dim", model.Clock(p.Since)))}
+	facts := []goapp.UI{view.Fact(text.T("Since"), view.Mono(p.Since), view.Span("dim", model.Clock(p.Since)))}
 	if p.AgeSeconds >= 0 {
-		facts = append(facts, view.FactText("Age", model.Span(time.Duration(p.AgeSeconds)*time.Second)+" up to the newest instant"))
+		facts = append(facts, view.FactText(text.T("Age"), text.F("%s up to the newest instant", model.Span(time.Duration(p.AgeSeconds)*time.Second))))
 	}
 	if p.Later > 0 {
-		facts = append(facts, view.FactText("Overtaken by", model.Plural(int64(p.Later), "completed instant")))
+		facts = append(facts, view.FactText(text.T("Overtaken by"), model.Plural(int64(p.Later), "completed instant")))
 	}
 	if p.Heartbeat != "" {
-		facts = append(facts, view.Fact("Heartbeat", view.Mono(p.Heartbeat)))
+		facts = append(facts, view.Fact(text.T("Heartbeat"), view.Mono(p.Heartbeat)))
 	}
 	if p.Markers > 0 {
-		facts = append(facts, view.FactText("Markers", model.Plural(int64(p.Markers), "file")))
+		facts = append(facts, view.FactText(text.T("Markers"), model.Plural(int64(p.Markers), "file")))
 	}
-	text := []goapp.UI{goapp.Strong().Text(p.What)}
+	said := []goapp.UI{goapp.Strong().Text(p.What)}
 	if p.Blocks != "" {
-		text = append(text, goapp.Text(" "+p.Blocks))
+		said = append(said, goapp.Text(" "+p.Blocks))
 	}
-	return view.Div("pending-box", goapp.Div().Class("finding warn").Body(view.IconWarning.UI(), view.Div("finding-text", text...)), view.Facts("", facts...))
+	return view.Div("pending-box", goapp.Div().Class("finding warn").Body(view.IconWarning.UI(), view.Div("finding-text", said...)), view.Facts("", facts...))
 }
 
 // linksShown is how many relations of one kind are listed at first.
@@ -184,16 +185,16 @@ func (v *timelineView) links() goapp.UI {
 		}
 		value := []goapp.UI{goapp.Ul().Class("relations").Body(items...)}
 		if len(more) > 0 {
-			value = append(value, goapp.Details().Class("how").Body(goapp.Summary().Text(model.Count(int64(len(more)))+" more"), goapp.Ul().Class("relations").Body(more...)))
+			value = append(value, goapp.Details().Class("how").Body(goapp.Summary().Text(text.F("%s more", model.Count(int64(len(more))))), goapp.Ul().Class("relations").Body(more...)))
 		}
 		facts = append(facts, view.Fact(g.title, value...))
 	}
-	return section("Linked instants", goapp.Dl().Class("facts").Body(facts...))
+	return section(text.T("Linked instants"), goapp.Dl().Class("facts").Body(facts...))
 }
 
 func planned(plan bool) string {
 	if plan {
-		return "planned"
+		return text.T("planned")
 	}
 	return ""
 }
@@ -219,27 +220,27 @@ func upper(s string) string {
 func passive(kind string) string {
 	switch kind {
 	case api.RelRollsBack:
-		return "Rolled back by"
+		return text.T("Rolled back by")
 	case api.RelRestores:
-		return "Undone by"
+		return text.T("Undone by")
 	case api.RelRestoresTo:
-		return "Restored to by"
+		return text.T("Restored to by")
 	case api.RelRetains:
-		return "Kept from by"
+		return text.T("Kept from by")
 	case api.RelSaves:
-		return "Protected by"
+		return text.T("Protected by")
 	case api.RelCompacts:
-		return "Compacted by"
+		return text.T("Compacted by")
 	case api.RelClusters:
-		return "Clustered by"
+		return text.T("Clustered by")
 	case api.RelReplaces:
-		return "Replaced by"
+		return text.T("Replaced by")
 	case api.RelWritesOver:
-		return "Written over by"
+		return text.T("Written over by")
 	case api.RelIndexes:
-		return "Indexed by"
+		return text.T("Indexed by")
 	}
-	return kind + " (by)"
+	return text.F("%s (by)", kind)
 }
 
 // namesShown is how many file names are listed before they are folded.
@@ -258,7 +259,7 @@ func names(list []string) goapp.UI {
 	}
 	out := []goapp.UI{goapp.Ul().Class("names").Body(first...)}
 	if len(rest) > 0 {
-		out = append(out, goapp.Details().Class("how").Body(goapp.Summary().Text(model.Count(int64(len(list)-namesShown))+" more"), goapp.Ul().Class("names").Body(rest...)))
+		out = append(out, goapp.Details().Class("how").Body(goapp.Summary().Text(text.F("%s more", model.Count(int64(len(list)-namesShown)))), goapp.Ul().Class("names").Body(rest...)))
 	}
 	return view.Div("", out...)
 }
@@ -268,9 +269,9 @@ func (v *timelineView) rollback(title string, r *api.RollbackWork) goapp.UI {
 	for _, t := range r.Targets {
 		targets = append(targets, v.instantLink(t.Requested, ""), view.Span("dim", t.Action))
 	}
-	facts := []goapp.UI{view.Fact("Target", targets...), view.FactText("Files deleted", model.Count(r.FilesDeleted))}
+	facts := []goapp.UI{view.Fact(text.T("Target"), targets...), view.FactText(text.T("Files deleted"), model.Count(r.FilesDeleted))}
 	if r.Milliseconds > 0 {
-		facts = append(facts, view.FactText("Took", model.Span(time.Duration(r.Milliseconds)*time.Millisecond)))
+		facts = append(facts, view.FactText(text.T("Took"), model.Span(time.Duration(r.Milliseconds)*time.Millisecond)))
 	}
 	body := []goapp.UI{view.Facts("", facts...)}
 	for i := range r.Partitions {
@@ -284,10 +285,10 @@ func (v *timelineView) rollback(title string, r *api.RollbackWork) goapp.UI {
 				lines = append(lines, view.Div("named", view.Span("dim", label), names(list)))
 			}
 		}
-		group("deleted", p.Deleted)
-		group("could not be deleted", p.Failed)
-		group("command block appended to", sizes(p.CommandLogs))
-		group("blocks cancelled in", sizes(p.WriteLogs))
+		group(text.T("deleted"), p.Deleted)
+		group(text.T("could not be deleted"), p.Failed)
+		group(text.T("command block appended to"), sizes(p.CommandLogs))
+		group(text.T("blocks cancelled in"), sizes(p.WriteLogs))
 		body = append(body, view.Div("sub", lines...))
 	}
 	return section(title, body...)
@@ -310,15 +311,15 @@ func (v *timelineView) sliceLink(partition, fileID, base string) goapp.UI {
 func (v *timelineView) restore(r *api.RestoreWork) goapp.UI {
 	facts := []goapp.UI{}
 	if r.Savepoint != "" {
-		facts = append(facts, view.Fact("To", v.instantLink(r.Savepoint, "")))
+		facts = append(facts, view.Fact(text.T("To"), v.instantLink(r.Savepoint, "")))
 	}
 	var targets []goapp.UI
 	for _, t := range r.Targets {
 		targets = append(targets, goapp.Li().Class("relation").Body(v.instantLink(t.Requested, ""), view.Span("dim", t.Action)))
 	}
-	facts = append(facts, view.Fact("Undid", goapp.Ul().Class("relations").Body(targets...)))
+	facts = append(facts, view.Fact(text.T("Undid"), goapp.Ul().Class("relations").Body(targets...)))
 	if r.Milliseconds > 0 {
-		facts = append(facts, view.FactText("Took", model.Span(time.Duration(r.Milliseconds)*time.Millisecond)))
+		facts = append(facts, view.FactText(text.T("Took"), model.Span(time.Duration(r.Milliseconds)*time.Millisecond)))
 	}
 	body := []goapp.UI{view.Facts("", facts...)}
 	if len(r.Rollbacks) > 0 {
@@ -328,31 +329,31 @@ func (v *timelineView) restore(r *api.RestoreWork) goapp.UI {
 		}
 		body = append(body, goapp.Details().Class("how").Body(append([]goapp.UI{goapp.Summary().Text(model.Plural(int64(len(inner)), "rollback"))}, inner...)...))
 	}
-	return section("Restored", body...)
+	return section(text.T("Restored"), body...)
 }
 
 func (v *timelineView) clean(c *api.CleanWork) goapp.UI {
-	facts := []goapp.UI{view.FactText("Files removed", model.Count(c.FilesDeleted)), view.FactText("Policy", c.Policy)}
+	facts := []goapp.UI{view.FactText(text.T("Files removed"), model.Count(c.FilesDeleted)), view.FactText(text.T("Policy"), c.Policy)}
 	if c.EarliestRetained != "" {
-		facts = append(facts, view.Fact("Keeps files from", v.instantLink(c.EarliestRetained, "")))
+		facts = append(facts, view.Fact(text.T("Keeps files from"), v.instantLink(c.EarliestRetained, "")))
 	}
 	body := []goapp.UI{view.Facts("", facts...)}
 	for i := range c.Partitions {
 		p := &c.Partitions[i]
 		head := []goapp.UI{view.Mono(partitionName(p.Partition)), view.Span("dim", model.Plural(int64(len(p.Deleted)), "file"))}
 		if p.Gone {
-			head = append(head, view.Badge("warn", "the whole partition"))
+			head = append(head, view.Badge("warn", text.T("the whole partition")))
 		}
 		if len(p.Failed) > 0 {
 			head = append(head, view.Badge("bad", model.Plural(int64(len(p.Failed)), "failure")))
 		}
 		body = append(body, view.Div("sub", view.Div("sub-head", head...), names(p.Deleted)))
 	}
-	return section("Cleaned", body...)
+	return section(text.T("Cleaned"), body...)
 }
 
 func savepoint(s *api.SavepointWork) goapp.UI {
-	facts := []goapp.UI{view.FactText("Keeps", model.Plural(int64(s.Files), "file")+" in "+model.Plural(int64(len(s.Partitions)), "partition")), view.FactText("By", s.By), view.FactText("Comment", s.Comments)}
+	facts := []goapp.UI{view.FactText(text.T("Keeps"), text.F("%s in %s", model.Plural(int64(s.Files), "file"), model.Plural(int64(len(s.Partitions)), "partition"))), view.FactText(text.T("By"), s.By), view.FactText(text.T("Comment"), s.Comments)}
 	body := []goapp.UI{view.Facts("", facts...)}
 	if s.Note != "" {
 		body = append(body, goapp.P().Class("dim").Text(s.Note))
@@ -360,18 +361,18 @@ func savepoint(s *api.SavepointWork) goapp.UI {
 	for _, p := range s.Partitions {
 		body = append(body, view.Div("sub", view.Div("sub-head", view.Mono(partitionName(p.Partition)), view.Span("dim", model.Plural(int64(len(p.Files)), "file"))), names(p.Files)))
 	}
-	return section("Protects", body...)
+	return section(text.T("Protects"), body...)
 }
 
 func (v *timelineView) plan(p *api.PlanWork) goapp.UI {
-	facts := []goapp.UI{view.FactText("Strategy", p.Strategy)}
+	facts := []goapp.UI{view.FactText(text.T("Strategy"), p.Strategy)}
 	if p.Groups > 0 {
-		facts = append(facts, view.FactText("Groups", model.Count(int64(p.Groups))+", written as "+model.Plural(int64(p.OutputGroups), "file group")))
+		facts = append(facts, view.FactText(text.T("Groups"), text.F("%s, written as %s", model.Count(int64(p.Groups)), model.Plural(int64(p.OutputGroups), "file group"))))
 	}
 	if p.Output != "" {
-		facts = append(facts, view.Fact("Carried out", view.Mono(p.OutputFile)))
+		facts = append(facts, view.Fact(text.T("Carried out"), view.Mono(p.OutputFile)))
 	} else {
-		facts = append(facts, view.Fact("Carried out", view.Badge("warn", "not yet")))
+		facts = append(facts, view.Fact(text.T("Carried out"), view.Badge("warn", text.T("not yet"))))
 	}
 	var rows []goapp.UI
 	for i := range p.Slices {
@@ -387,14 +388,14 @@ func (v *timelineView) plan(p *api.PlanWork) goapp.UI {
 			goapp.Th().Scope("row").Class("mono").Text(partitionName(s.Partition)), goapp.Td().Body(v.sliceLink(s.Partition, s.FileID, s.BaseInstant)),
 			goapp.Td().Class("mono").Text(s.BaseInstant), goapp.Td().Class("num").Title(strings.Join(append([]string{base}, s.Logs...), "\n")).Text(model.Plural(int64(len(s.Logs)), "log file"))))
 	}
-	body := []goapp.UI{view.Facts("", facts...), table([]string{"Partition", "File group", "Base instant", "#Reads"}, rows)}
+	body := []goapp.UI{view.Facts("", facts...), table([]string{text.T("Partition"), text.T("File group"), text.T("Base instant"), text.T("#Reads")}, rows)}
 	if n := len(p.Slices); n > 200 {
-		body = append(body, goapp.P().Class("dim").Text("The first 200 of "+model.Plural(int64(n), "slice")+"."))
+		body = append(body, goapp.P().Class("dim").Text(text.F("The first 200 of %s.", model.Plural(int64(n), "slice"))))
 	}
 	if len(p.MissingPartition) > 0 {
-		body = append(body, view.Div("named", view.Span("dim", "partitions left out"), names(p.MissingPartition)))
+		body = append(body, view.Div("named", view.Span("dim", text.T("partitions left out")), names(p.MissingPartition)))
 	}
-	return section("Plan: "+model.Plural(int64(len(p.Slices)), "slice"), body...)
+	return section(text.F("Plan: %s", model.Plural(int64(len(p.Slices)), "slice")), body...)
 }
 
 func (v *timelineView) replaced(list []api.ReplacedGroup) goapp.UI {
@@ -405,14 +406,14 @@ func (v *timelineView) replaced(list []api.ReplacedGroup) goapp.UI {
 		}
 		items = append(items, goapp.Li().Class("relation").Body(view.Mono(partitionName(g.Partition)), v.sliceLink(g.Partition, g.FileID, "")))
 	}
-	return section("Replaced "+model.Plural(int64(len(list)), "file group"), goapp.Ul().Class("relations").Body(items...))
+	return section(text.F("Replaced %s", model.Plural(int64(len(list)), "file group")), goapp.Ul().Class("relations").Body(items...))
 }
 
 func (v *timelineView) workload(w *api.Workload) goapp.UI {
 	tiles := view.Div("tiles",
-		view.Div("tile", view.Span("tile-value num", model.Count(w.Inserts)), view.Span("tile-name", "inserts")),
-		view.Div("tile", view.Span("tile-value num", model.Count(w.Updates)), view.Span("tile-name", "updates")),
-		view.Div("tile", view.Span("tile-value num", model.Count(int64(w.Groups))), view.Span("tile-name", "file groups")))
+		view.Div("tile", view.Span("tile-value num", model.Count(w.Inserts)), view.Span("tile-name", text.T("inserts"))),
+		view.Div("tile", view.Span("tile-value num", model.Count(w.Updates)), view.Span("tile-name", text.T("updates"))),
+		view.Div("tile", view.Span("tile-value num", model.Count(int64(w.Groups))), view.Span("tile-name", text.T("file groups"))))
 	var rows []goapp.UI
 	for i := range w.Partitions {
 		p := &w.Partitions[i]
@@ -421,15 +422,15 @@ func (v *timelineView) workload(w *api.Workload) goapp.UI {
 			if j == 100 {
 				break
 			}
-			group := goapp.UI(view.Span("dim", "new records, no file group yet"))
+			group := goapp.UI(view.Span("dim", text.T("new records, no file group yet")))
 			if e.FileID != "" {
 				group = v.sliceLink(p.Partition, e.FileID, prev(e.PrevCommit))
 			}
 			rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(group), goapp.Td().Class("mono dim").Text(e.PrevCommit), num(e.Inserts), num(e.Updates)))
 		}
 	}
-	return section("Workload profile", goapp.P().Class("dim").Text(w.Use), tiles, table([]string{"Partition, file group", "Previous commit", "#Inserts", "#Updates"}, rows),
-		goapp.P().Class("dim small").Body(goapp.Text(strings.ToLower(w.Operation)+", saved in "), view.Mono(w.File)))
+	return section(text.T("Workload profile"), goapp.P().Class("dim").Text(w.Use), tiles, table([]string{text.T("Partition, file group"), text.T("Previous commit"), text.T("#Inserts"), text.T("#Updates")}, rows),
+		goapp.P().Class("dim small").Body(goapp.Text(text.F("%s, saved in ", strings.ToLower(w.Operation))), view.Mono(w.File)))
 }
 
 func prev(commit string) string {

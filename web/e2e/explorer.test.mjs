@@ -479,8 +479,8 @@ test("refused CORS is explained with the headers to send", async () => {
   const p = await page(env, `#/t=${remote.url}/mor_trips_h120/&v=timeline`);
   const said = await fault(p);
   assert.match(said, /CORS|another origin|allow/i);
-  await p.click("summary");
-  assert.match(await p.textContent(".how"), /Access-Control-Allow-Origin/);
+  await p.waitForSelector(".diagnosis[data-cors=true]");
+  assert.match(await p.textContent("#rule-text"), /Access-Control-Allow-Origin/);
   await p.context().close();
   await remote.close();
 });

@@ -47,12 +47,14 @@ export async function start() {
   };
 }
 
-// page opens a page and collects everything that goes wrong on its console.
+// page opens a page and collects everything that goes wrong on its console. The service worker is left
+// out unless a test asks for it, so that requests are the page's own.
 export async function page(env, hash = "", options = {}) {
-  const context = await env.browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const context = await env.browser.newContext({ viewport: { width: 1280, height: 900 }, locale: "en-US", serviceWorkers: "block", ...options });
   const p = await context.newPage();
   p.errors = [];
   p.on("console", (m) => {
+    if (m.text().includes("Service Worker registration blocked")) return;
     if (m.type() === "error" || m.type() === "warning") p.errors.push(m.text());
   });
   p.on("pageerror", (e) => p.errors.push(String(e)));

@@ -103,6 +103,7 @@ var requests = map[api.Op]reflect.Type{
 	api.OpHousekeeping: reflect.TypeFor[api.HousekeepingRequest](),
 	api.OpHandoff:      reflect.TypeFor[api.HandoffRequest](),
 	api.OpExport:       reflect.TypeFor[api.ExportRequest](),
+	api.OpColumnStats:  reflect.TypeFor[api.ColumnStatsRequest](),
 }
 
 // New returns a handler of /api/OP for a service.

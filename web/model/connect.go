@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 // StoreKind is a kind of object store.
@@ -188,6 +189,11 @@ func cleanStore(location string) (clean string, removed []string) {
 	}
 	rest, query, _ := strings.Cut(rest, "?")
 	head, path, slash := strings.Cut(rest, "/")
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 && strings.Contains(head, ":") && kind != Azure && kind != Signer {
+		// A bucket has no colon: these are keys, which may hold slashes.
+		removed = append(removed, "user and password")
+		head, path, slash = strings.Cut(rest[i+1:], "/")
+	}
 	if i := strings.LastIndexByte(head, '@'); i >= 0 {
 		// Of Azure's addresses the container stands before the "@", of all others a user.
 		if kind != Azure || strings.HasPrefix(strings.ToLower(scheme), "http") || strings.Contains(head[:i], ":") {
@@ -339,3 +345,21 @@ func Rules(location, origin string) []Rule {
 		{"This machine", "A server for the table and this page at one address, which needs no rule:", "hudiscope serve FOLDER"},
 	}
 }
+
+// Left is a time that is left, in its two largest units.
+func Left(d time.Duration) string {
+	if d < time.Minute {
+		return "less than a minute"
+	}
+	m := int64(d / time.Minute)
+	switch days, hours := m/(24*60), m/60%24; {
+	case days > 0:
+		return Plural(days, "day") + " " + itoa(hours) + " h"
+	case hours > 0:
+		return itoa(hours) + " h " + itoa(m%60) + " min"
+	}
+	return itoa(m) + " min"
+}
+
+// PlainName is a name of a URL as people write it.
+func PlainName(name string) string { return unescape(name) }

@@ -41,6 +41,7 @@ func TestStoreRoundTrip(t *testing.T) {
 func TestStoreAddressesKeepNoSecrets(t *testing.T) {
 	for in, want := range map[string]string{
 		"s3://b/p?region=eu-west-1&X-Amz-Signature=SECRET":                  "s3://b/p?region=eu-west-1",
+		"s3://AKIA:SECRET/SECRET@b/p":                                       "s3://b/p",
 		"s3://AKIA:SECRET@b/p":                                              "s3://b/p",
 		"s3://b/p?endpoint=https://u:SECRET@h":                              "s3://b/p",
 		"gs://b/p?access_token=SECRET":                                      "gs://b/p",

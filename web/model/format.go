@@ -10,6 +10,9 @@ import (
 	"hudiscope/web/text"
 )
 
+// Digits writes a number without separators.
+func Digits(n int) string { return strconv.Itoa(n) }
+
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 func atoi(s string) (int64, bool) {

@@ -115,6 +115,9 @@ type State struct {
 	// all), and Limit the number of rows a query takes, 0 for all.
 	Where, Columns string
 	Limit          int
+	// Order are the columns that rows are ordered by ([JoinOrder]), Grid is how columns are shown ([GridColumns]),
+	// and Stats the column whose statistics are shown, "*" for all.
+	Order, Grid, Stats string
 	// MaxPartition, OpenCost and Parallelism are Spark's numbers for packing files into tasks where
 	// they are not Spark's own: digits, or "".
 	MaxPartition, OpenCost, Parallelism string
@@ -122,6 +125,13 @@ type State struct {
 	// it looks at the table, "" for all of it; Batch reads once. StreamRows shows all its rows.
 	Flink, Seen       string
 	Batch, StreamRows bool
+	// Anatomy is the path of the base file whose parts are shown, with AnatomyLen set only the bytes of a log block's
+	// content from AnatomyFrom on; AnatomyPart the part that is chosen ([AnatomyPart]).
+	Anatomy                 string
+	AnatomyFrom, AnatomyLen int64
+	AnatomyPart             string
+	// GroupHistory shows the selected file group through time, Map the partitions as a treemap.
+	GroupHistory, Map bool
 	// Lesson is the guided tour that is shown beside the view, LessonStep its step from 0.
 	Lesson     string
 	LessonStep int
@@ -203,6 +213,7 @@ func (s State) Fragment() string {
 		{"q", s.Query}, {"qb", s.Begin}, {"qe", s.End}, {"h", s.Rules},
 		{"w", s.Where}, {"cols", s.Columns}, {"sm", s.MaxPartition}, {"so", s.OpenCost}, {"sp", s.Parallelism},
 		{"fo", s.Flink}, {"fs", s.Seen}, {"ht", s.Limits},
+		{"ob", s.Order}, {"gc", s.Grid}, {"cs", s.Stats},
 	} {
 		if f.value != "" {
 			add(f.name, f.value)
@@ -216,6 +227,22 @@ func (s State) Fragment() string {
 	}
 	if s.StreamRows {
 		add("fr", "1")
+	}
+	if s.Anatomy != "" {
+		add("an", s.Anatomy)
+		if s.AnatomyLen > 0 {
+			add("af", itoa(s.AnatomyFrom))
+			add("al", itoa(s.AnatomyLen))
+		}
+		if s.AnatomyPart != "" {
+			add("ap", s.AnatomyPart)
+		}
+	}
+	if s.GroupHistory {
+		add("gh", "1")
+	}
+	if s.Map {
+		add("tm", "1")
 	}
 	if s.Lesson != "" {
 		add("ls", s.Lesson)
@@ -309,6 +336,12 @@ func ParseFragment(frag string) State {
 			s.Where = v
 		case "cols":
 			s.Columns = v
+		case "ob":
+			s.Order = v
+		case "gc":
+			s.Grid = v
+		case "cs":
+			s.Stats = v
 		case "sm":
 			s.MaxPartition = digits(v)
 		case "so":
@@ -327,6 +360,22 @@ func ParseFragment(frag string) State {
 			s.Batch = v == "1"
 		case "fr":
 			s.StreamRows = v == "1"
+		case "an":
+			s.Anatomy = v
+		case "af":
+			if n, ok := atoi(v); ok {
+				s.AnatomyFrom = n
+			}
+		case "al":
+			if n, ok := atoi(v); ok {
+				s.AnatomyLen = n
+			}
+		case "ap":
+			s.AnatomyPart = v
+		case "gh":
+			s.GroupHistory = v == "1"
+		case "tm":
+			s.Map = v == "1"
 		case "ls":
 			s.Lesson = v
 		case "ln":
@@ -343,6 +392,12 @@ func ParseFragment(frag string) State {
 	}
 	if !s.Replay {
 		s.Step = 0
+	}
+	if s.Anatomy == "" {
+		s.AnatomyPart = ""
+	}
+	if s.Anatomy == "" || s.AnatomyLen == 0 {
+		s.AnatomyFrom, s.AnatomyLen = 0, 0
 	}
 	if s.Table == "" {
 		return State{}
@@ -368,6 +423,26 @@ func (s State) Go(v View) State {
 	s.View = v
 	s.Byte = 0
 	s.Replay, s.MergeSteps, s.Step = false, false, 0
+	s.GroupHistory = false
+	return s.anatomy("", 0, 0)
+}
+
+func (s State) anatomy(file string, from, length int64) State {
+	s.Anatomy, s.AnatomyFrom, s.AnatomyLen, s.AnatomyPart = file, from, length, ""
+	return s
+}
+
+// AnatomyOf is the state that shows the parts of a base file, or with a length those of the file that the content of
+// a log block is.
+func (s State) AnatomyOf(file string, from, length int64) State {
+	s = s.Go(Files)
+	return s.anatomy(file, from, length)
+}
+
+// GroupOf is the state that shows a file group through time.
+func (s State) GroupOf(partition, fileID string) State {
+	s = s.Go(Files)
+	s.Partition, s.FileID, s.OnlyPartition, s.GroupHistory = partition, fileID, false, true
 	return s
 }
 
@@ -463,6 +538,9 @@ func isURL(location string) bool {
 // is no URL, so they stay. A query is never guessed about.
 func tableOf(raw string) string {
 	loc := unescape(raw)
+	if KindOfStore(loc) != NoStore && !strings.HasPrefix(loc, "http") {
+		return loc // plain keys, which are no URLs
+	}
 	if !isURL(raw) || strings.Contains(loc, "?") || escapeURL(loc) == loc {
 		return loc
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"hudiscope/core/api"
+	"hudiscope/web/text"
 )
 
 // BlockKind is how a log block is drawn: a letter, a class for its colour and a name for people.
@@ -15,19 +16,19 @@ type BlockKind struct {
 func KindOf(blockType string) BlockKind {
 	switch blockType {
 	case "AVRO_DATA_BLOCK":
-		return BlockKind{"D", "data", "Avro data"}
+		return BlockKind{"D", "data", text.Key("Avro data")}
 	case "DELETE_BLOCK":
-		return BlockKind{"X", "delete", "Delete"}
+		return BlockKind{"X", "delete", text.Key("Delete")}
 	case "COMMAND_BLOCK":
-		return BlockKind{"C", "command", "Command"}
+		return BlockKind{"C", "command", text.Key("Command")}
 	case "CORRUPT_BLOCK":
-		return BlockKind{"!", "corrupt", "Corrupt"}
+		return BlockKind{"!", "corrupt", text.Key("Corrupt")}
 	case "HFILE_DATA_BLOCK":
-		return BlockKind{"H", "hfile", "HFile data"}
+		return BlockKind{"H", "hfile", text.Key("HFile data")}
 	case "PARQUET_DATA_BLOCK":
-		return BlockKind{"P", "parquet", "Parquet data"}
+		return BlockKind{"P", "parquet", text.Key("Parquet data")}
 	case "CDC_DATA_BLOCK":
-		return BlockKind{"Δ", "cdc", "Change data"}
+		return BlockKind{"Δ", "cdc", text.Key("Change data")}
 	}
 	return BlockKind{"?", "unknown", blockType}
 }

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/maxence-charriere/go-app/v9/pkg/app"
+
+	"hudiscope/web/text"
 )
 
 // CopyButton copies a text to the clipboard and says so for a moment.
@@ -22,7 +24,7 @@ type CopyButton struct {
 func (c *CopyButton) Render() app.UI {
 	icon, label := IconCopy, c.Label
 	if c.done {
-		icon, label = IconCheck, "Copied"
+		icon, label = IconCheck, text.T("Copied")
 	}
 	if c.Wide {
 		return app.Button().Type("button").Class("button small copy").Body(icon.UI(), app.Text(label)).OnClick(c.copy)
@@ -31,12 +33,12 @@ func (c *CopyButton) Render() app.UI {
 }
 
 func (c *CopyButton) copy(ctx app.Context, _ app.Event) {
-	text := c.Text
+	said := c.Text
 	clip := app.Window().Get("navigator").Get("clipboard")
 	if !clip.Truthy() {
 		return
 	}
-	clip.Call("writeText", text)
+	clip.Call("writeText", said)
 	c.done = true
 	ctx.After(1500*time.Millisecond, func(app.Context) { c.done = false; c.Update() })
 }

@@ -7,6 +7,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 )
 
 // Hex shows bytes as hexadecimal and as text, in runs by span. at is the offset of a byte
@@ -20,7 +21,7 @@ func Hex(data []byte, offset int64, spans []api.Span, at int64) app.UI {
 	lines := make([]app.UI, 0, len(rows))
 	for _, r := range rows {
 		hex := make([]app.UI, 0, len(r.Runs))
-		text := make([]app.UI, 0, len(r.Runs))
+		said := make([]app.UI, 0, len(r.Runs))
 		for _, run := range r.Runs {
 			class := "hx"
 			if run.Span >= 0 {
@@ -30,7 +31,7 @@ func Hex(data []byte, offset int64, spans []api.Span, at int64) app.UI {
 			if run.Span >= 0 {
 				h, t = h.DataSet("s", run.Span), t.DataSet("s", run.Span)
 			}
-			hex, text = append(hex, h), append(text, t)
+			hex, said = append(hex, h), append(said, t)
 		}
 		class := "hex-row"
 		if at >= r.Offset && at < r.Offset+model.HexWidth {
@@ -39,10 +40,10 @@ func Hex(data []byte, offset int64, spans []api.Span, at int64) app.UI {
 		lines = append(lines, Div(class,
 			Span("hex-off", pad(strconv.FormatInt(r.Offset, 16), digits)),
 			app.Span().Class("hex-bytes").Body(hex...),
-			app.Span().Class("hex-text").Body(text...),
+			app.Span().Class("hex-text").Body(said...),
 		))
 	}
-	return app.Div().Class("hex").TabIndex(0).Role("group").Aria("label", "Bytes").Body(lines...)
+	return app.Div().Class("hex").TabIndex(0).Role("group").Aria("label", text.T("Bytes")).Body(lines...)
 }
 
 // nbsp keeps spaces from being trimmed or joined.

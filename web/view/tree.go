@@ -6,6 +6,7 @@ import (
 	"github.com/maxence-charriere/go-app/v9/pkg/app"
 
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 )
 
 // JSONTree shows a JSON document as a tree that opens and closes, by mouse and by
@@ -49,7 +50,7 @@ func (c *JSONTree) isOpen(path string, depth int) bool {
 func (c *JSONTree) Render() app.UI {
 	c.parse()
 	if c.err != nil {
-		return Div("tree-error", app.P().Text("This is no valid JSON: "+c.err.Error()), app.Pre().Class("raw").Text(c.Doc))
+		return Div("tree-error", app.P().Text(text.F("This is no valid JSON: %s", c.err.Error())), app.Pre().Class("raw").Text(c.Doc))
 	}
 	lines, cut := model.Lines(c.root, c.isOpen, c.more)
 	if len(lines) == 0 {
@@ -64,7 +65,7 @@ func (c *JSONTree) Render() app.UI {
 		items = append(items, c.line(l, l.Path == at))
 	}
 	if cut {
-		items = append(items, Button("small", "Show more lines", func(app.Context, app.Event) { c.more += 4 * treePage }))
+		items = append(items, Button("small", text.T("Show more lines"), func(app.Context, app.Event) { c.more += 4 * treePage }))
 	}
 	return app.Div().Class("tree").Role("tree").Aria("label", c.Label).Body(items...).
 		OnClick(c.click).

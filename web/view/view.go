@@ -11,6 +11,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/model"
+	"hudiscope/web/text"
 )
 
 // Handler is what a part calls when it is used.
@@ -34,20 +35,20 @@ func Div(class string, body ...app.UI) app.HTMLDiv {
 
 // Wrap is a div around a table that may be wider than its place: it can be scrolled by keyboard.
 func Wrap(class string, body ...app.UI) app.HTMLDiv {
-	return app.Div().Class(class).TabIndex(0).Role("group").Aria("label", "Table").Body(body...)
+	return app.Div().Class(class).TabIndex(0).Role("group").Aria("label", text.T("Table")).Body(body...)
 }
 
 // Span is a span of a class with a text.
-func Span(class, text string) app.HTMLSpan {
-	return app.Span().Class(class).Text(text)
+func Span(class, said string) app.HTMLSpan {
+	return app.Span().Class(class).Text(said)
 }
 
 // Mono is a text in the fixed-width face: instants, keys, bytes, paths.
-func Mono(text string) app.UI { return app.Code().Class("mono").Text(text) }
+func Mono(said string) app.UI { return app.Code().Class("mono").Text(said) }
 
 // Badge is a small label; tone is "", "good", "warn", "bad", "accent" or an action's class.
-func Badge(tone, text string) app.UI {
-	return app.Span().Class("badge", tone).Text(text)
+func Badge(tone, said string) app.UI {
+	return app.Span().Class("badge", tone).Text(said)
 }
 
 // Fact is a name with a value, as a pair of a description list.
@@ -69,8 +70,8 @@ func Facts(class string, facts ...app.UI) app.UI {
 }
 
 // Button is a push button. scope must change when what the handler does changes.
-func Button(class, text string, h Handler, scope ...any) app.HTMLButton {
-	return app.Button().Type("button").Class("button", class).Text(text).OnClick(h, scope...)
+func Button(class, said string, h Handler, scope ...any) app.HTMLButton {
+	return app.Button().Type("button").Class("button", class).Text(said).OnClick(h, scope...)
 }
 
 // IconButton is a push button that shows an icon; label is its name.
@@ -114,7 +115,7 @@ func Loading(what string, slow bool, p api.Progress, cancel Handler) app.UI {
 	}
 	var stop app.UI
 	if cancel != nil {
-		stop = Button("small", "Cancel", cancel)
+		stop = Button("small", text.T("Cancel"), cancel)
 	}
 	return app.Div().Class("loading").Role("status").Body(
 		Div("loading-line", Group(
@@ -151,20 +152,20 @@ func FaultPanel(f *api.Fault, bytes app.UI, retry Handler) app.UI {
 	}
 	var where []app.UI
 	if f.File != "" {
-		where = append(where, Fact("File", Mono(f.File)))
+		where = append(where, Fact(text.T("File"), Mono(f.File)))
 	}
 	if f.Offset >= 0 && f.File != "" {
-		where = append(where, Fact("Byte", Mono(model.Count(f.Offset))))
+		where = append(where, Fact(text.T("Byte"), Mono(model.Count(f.Offset))))
 	}
 	if f.Part != "" {
-		where = append(where, Fact("Part", app.Text(f.Part)))
+		where = append(where, Fact(text.T("Part"), app.Text(f.Part)))
 	}
 	var actions []app.UI
 	if bytes != nil {
 		actions = append(actions, bytes)
 	}
 	if retry != nil {
-		actions = append(actions, Button("", "Try again", retry))
+		actions = append(actions, Button("", text.T("Try again"), retry))
 	}
 	body := []app.UI{app.P().Class("fault-message").Text(f.Message)}
 	if f.Try != "" {
@@ -182,8 +183,8 @@ func FaultPanel(f *api.Fault, bytes app.UI, retry Handler) app.UI {
 }
 
 // Empty says that there is nothing to show, and why.
-func Empty(icon Icon, title, text string, actions ...app.UI) app.UI {
-	body := []app.UI{icon.UI(), app.H3().Text(title), app.P().Text(text)}
+func Empty(icon Icon, title, said string, actions ...app.UI) app.UI {
+	body := []app.UI{icon.UI(), app.H3().Text(title), app.P().Text(said)}
 	if acts := Group(actions...); len(acts) > 0 {
 		body = append(body, Div("actions", acts...))
 	}
@@ -218,7 +219,7 @@ func (c *longFindings) Render() app.UI {
 	n := min(fewFindings*(1+10*c.more), len(c.List))
 	var rest app.UI
 	if left := len(c.List) - n; left > 0 {
-		rest = Button("small", "Show more of "+model.Plural(int64(left), "further finding"), func(app.Context, app.Event) { c.more++ })
+		rest = Button("small", text.F("Show more of %s", model.Plural(int64(left), "further finding")), func(app.Context, app.Event) { c.more++ })
 	}
 	return Div("findings-long", findings(c.List[:n]), rest)
 }
@@ -233,14 +234,14 @@ func findings(list []api.Finding) app.UI {
 		case "warning":
 			icon, tone = IconWarning, "warn"
 		}
-		text := []app.UI{app.Strong().Text(f.Title)}
+		said := []app.UI{app.Strong().Text(f.Title)}
 		if f.Detail != "" {
-			text = append(text, app.Text(" "+f.Detail))
+			said = append(said, app.Text(" "+f.Detail))
 		}
 		if f.File != "" {
-			text = append(text, app.Text(" "), Mono(f.File))
+			said = append(said, app.Text(" "), Mono(f.File))
 		}
-		items = append(items, app.Li().Class("finding", tone).Body(icon.UI(), Div("finding-text", text...)))
+		items = append(items, app.Li().Class("finding", tone).Body(icon.UI(), Div("finding-text", said...)))
 	}
 	return app.Ul().Class("findings").Body(items...)
 }
@@ -265,9 +266,9 @@ func StateTag(state string) app.UI {
 	case "COMPLETED":
 		return nil
 	case "INFLIGHT":
-		return Badge("warn", "inflight")
+		return Badge("warn", text.T("inflight"))
 	case "REQUESTED":
-		return Badge("warn", "requested")
+		return Badge("warn", text.T("requested"))
 	}
 	return Badge("warn", strings.ToLower(state))
 }

@@ -6,6 +6,7 @@ package ahead
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 
 	"hudiscope/core/storage"
 )
@@ -14,6 +15,8 @@ import (
 const (
 	// MaxRequests bounds the directories or files of one call; those behind are left to their readers.
 	MaxRequests = 64
+	// together is how many requests of one call run at a time, begun in the order of the call.
+	together = 6
 	// Whole is the size up to which a file is brought whole, in bytes; of a larger one its end.
 	Whole = 1 << 20
 	// Footer is how much of the end of a larger base file is brought, in bytes: the footer of a Parquet
@@ -44,8 +47,23 @@ func (r *Reader) List(ctx context.Context, dirs ...string) {
 	if r == nil {
 		return
 	}
-	for _, d := range dirs[:min(len(dirs), MaxRequests)] {
-		go r.src.List(ctx, d)
+	inOrder(dirs, func(d string) { r.src.List(ctx, d) })
+}
+
+// inOrder calls f for the first of a list, in order and several at a time, and returns at once.
+func inOrder[T any](list []T, f func(T)) {
+	list = list[:min(len(list), MaxRequests)]
+	var next atomic.Int64
+	for range min(len(list), together) {
+		go func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(list) {
+					return
+				}
+				f(list[i])
+			}
+		}()
 	}
 }
 
@@ -76,9 +94,9 @@ func (r *Reader) Read(ctx context.Context, files ...File) {
 	if r == nil {
 		return
 	}
-	for _, f := range files[:min(len(files), MaxRequests)] {
+	inOrder(files, func(f File) {
 		if f.Size != 0 {
-			go r.kept.Prefetch(ctx, f.Path, f.ranges())
+			r.kept.Prefetch(ctx, f.Path, f.ranges())
 		}
-	}
+	})
 }

@@ -216,6 +216,13 @@ func (s *Source) List(ctx context.Context, dir string) (storage.Listing, error) 
 	}
 	s.mu.Unlock()
 	l, err := s.lists.Do(ctx, listKey{dir, gen}, func(ctx context.Context) (storage.Listing, error) {
+		s.mu.Lock()
+		v, ok := s.mem.Get(key{dir: dir})
+		ok = ok && s.gen == gen
+		s.mu.Unlock()
+		if ok { // it came since
+			return v.listing, v.err
+		}
 		if err := s.acquire(ctx); err != nil {
 			return storage.Listing{}, err
 		}
@@ -302,6 +309,10 @@ func (s *Source) Prefetch(ctx context.Context, path string, ranges []storage.Ran
 		s.release(f)
 		s.mu.Unlock()
 	}()
+	return s.prefetch(ctx, f, ranges)
+}
+
+func (s *Source) prefetch(ctx context.Context, f *file, ranges []storage.Range) error {
 	size, err := s.size(ctx, f)
 	if err != nil {
 		return err
@@ -742,10 +753,17 @@ type object struct {
 	s *Source
 	f *file
 
-	// Guarded by s.mu: where a forward reader would go on, and how far to read ahead.
-	next, ahead int64
-	closed      bool
+	// Guarded by s.mu: the readers that go forward in the file, the latest last. The columns of a row
+	// group are read side by side.
+	forwards []forward
+	closed   bool
 }
+
+// forward is where a reader that goes forward would go on, and how far to read ahead for it.
+type forward struct{ next, ahead int64 }
+
+// maxForwards bounds the readers of one object that are told apart.
+const maxForwards = 64
 
 func (o *object) use() error {
 	o.s.mu.Lock()
@@ -816,16 +834,38 @@ func (o *object) forward(off, n int64) int64 {
 	o.s.mu.Lock()
 	defer o.s.mu.Unlock()
 	unit := o.f.unit
-	switch {
-	case o.next > 0 && off >= o.next && off-o.next <= unit:
-		o.ahead = min(max(2*o.ahead, n, unit), maxAhead)
-	case o.next > 0 && off < o.next && off+n > o.next-unit:
-		// A small step back, as a reader with its own buffer does: no change.
-	default:
-		o.ahead = 0
+	var r forward
+	// The nearest reader is the one that goes on.
+	at, far := -1, int64(0)
+	for i, x := range o.forwards {
+		d := off - x.next
+		if d >= 0 && d <= unit || d < 0 && off+n > x.next-unit {
+			if d = max(d, -d); at < 0 || d <= far {
+				at, far = i, d
+			}
+		}
 	}
-	o.next = max(off+n, 1)
-	return o.ahead
+	if at >= 0 {
+		r = o.forwards[at]
+		if off >= r.next {
+			// Many readers share what may be read ahead.
+			r.ahead = min(max(2*r.ahead, n, unit), max(maxAhead/int64(len(o.forwards)), unit))
+		} // else a small step back, as a reader with its own buffer does: no change
+		o.forwards = slices.Delete(o.forwards, at, at+1)
+	} else if len(o.forwards) == maxForwards {
+		o.forwards = slices.Delete(o.forwards, 0, 1)
+	}
+	r.next = off + n
+	o.forwards = append(o.forwards, r)
+	return r.ahead
+}
+
+// Prefetch brings ranges of the file into memory: see Source.Prefetch.
+func (o *object) Prefetch(ctx context.Context, ranges []storage.Range) error {
+	if err := o.use(); err != nil {
+		return err
+	}
+	return o.s.prefetch(ctx, o.f, ranges)
 }
 
 func (o *object) Close() error {

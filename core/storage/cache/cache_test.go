@@ -413,3 +413,82 @@ func TestRandomReads(t *testing.T) {
 		s.mu.Unlock()
 	}
 }
+
+// TestHint tells the size of a large file from elsewhere: its end is the first that is read. A hint that is
+// wrong is a fault once.
+func TestHint(t *testing.T) {
+	data := pattern(5 << 20)
+	p := &storagetest.Probe{Src: storagetest.Mem{"d/f.parquet": data, "d/.f.log": data}, HideSize: true}
+	s := New(p, Options{})
+	read := func(path string, size int64) (int64, error) {
+		o, err := s.Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer o.Close()
+		was := s.Stats().Bytes
+		b := make([]byte, 8)
+		err = storage.ReadFull(t.Context(), o, b, size-8)
+		if err == nil && !bytes.Equal(b, data[len(data)-8:]) {
+			t.Errorf("%s: other bytes", path)
+		}
+		return s.Stats().Bytes - was, err
+	}
+	s.Hint("d", []storage.Entry{{Name: "f.parquet", Size: 5 << 20}, {Name: ".f.log", Size: 4 << 20}, {Name: "z", Size: 5}})
+	if n, err := read("d/f.parquet", 5<<20); err != nil || n > 128<<10 {
+		t.Errorf("%d bytes for the end of a file whose size was told: %v", n, err)
+	}
+	if n, err := read("d/.f.log", 5<<20); err != nil || n <= 1<<20 {
+		t.Errorf("%d bytes for the end of a log file: %v", n, err)
+	}
+	if l, err := s.List(t.Context(), "d"); err != nil || len(l.Entries) != 2 {
+		t.Errorf("a hint is no listing: %v %v", l, err)
+	}
+
+	s = New(p, Options{})
+	s.Hint("d", []storage.Entry{{Name: "f.parquet", Size: 6 << 20}})
+	var f *storage.Fault
+	if _, err := read("d/f.parquet", 6<<20); !errors.As(err, &f) || f.Kind != storage.Changed {
+		t.Errorf("a wrong size: %v", err)
+	}
+	if _, err := read("d/f.parquet", 5<<20); err != nil {
+		t.Errorf("after a wrong hint: %v", err)
+	}
+}
+
+// TestInterleavedForwardReads reads parts of a file side by side, as the columns of a row group are: each
+// is read ahead for, within what one reader may have.
+func TestInterleavedForwardReads(t *testing.T) {
+	const columns, size, piece = 8, 2 << 20, 16 << 10
+	data := pattern(columns * size)
+	p := &storagetest.Probe{Src: storagetest.Mem{"f": data}}
+	s := New(p, Options{})
+	s.List(t.Context(), "")
+	o, _ := s.Open(t.Context(), "f")
+	defer o.Close()
+	b := make([]byte, piece)
+	for at := 0; at < size; at += piece {
+		for c := range columns {
+			off := c*size + at
+			if err := storage.ReadFull(t.Context(), o, b, int64(off)); err != nil || !bytes.Equal(b, data[off:off+piece]) {
+				t.Fatal(off, err)
+			}
+		}
+	}
+	// Blocks of 64 KiB alone would take 32 requests a column.
+	if st := s.Stats(); st.Requests > columns*14 || st.Bytes != int64(len(data)) {
+		t.Errorf("%d requests, %d of %d bytes", st.Requests, st.Bytes, len(data))
+	}
+	// What will be needed can be asked for together.
+	s = New(p, Options{})
+	s.List(t.Context(), "")
+	o2, _ := s.Open(t.Context(), "f")
+	defer o2.Close()
+	r := o2.(storage.RangePrefetcher)
+	if err := r.Prefetch(t.Context(), []storage.Range{{Off: 0, Len: 1000}, {Off: 100_000, Len: 1000}, {Off: 9 << 20, Len: 1000}}); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Stats().Requests; n != 3 { // the listing, two near ranges, one far
+		t.Errorf("%d requests", n)
+	}
+}
