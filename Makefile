@@ -108,6 +108,11 @@ fuzz: ## every fuzz target for a minute (FUZZTIME=…)
 bench: ## benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+.PHONY: growth
+growth: dist ## time and memory over 10 to 100,000 instants and files, and logs to 2 GiB: docs/benchmarks.md (5 GB in .cache/growth)
+	cd web/e2e && npm ci --no-audit --no-fund --silent
+	@mkdir -p .cache && $(GO) build -o .cache/growth-tool ./tools/growth && .cache/growth-tool
+
 .PHONY: size
 size: build edge ## sizes against tools/size/budgets.txt, with brotli
 	@$(GO) run ./tools/size -brotli
@@ -131,6 +136,10 @@ gold-subset: build ## the part of it that must pass (SHARED=DIR)
 .PHONY: screenshots
 screenshots: build ## pictures of every view, wide and narrow, light and dark: web/e2e/screenshots/
 	cd web/e2e && npm ci --no-audit --no-fund && npm run screenshots
+
+.PHONY: soak
+soak: build ## a long visit in Chromium: 200 tables, then ten minutes of anything (SOAK_TABLES=… SOAK_SECONDS=… SOAK_SEED=…)
+	cd web/e2e && npm ci --no-audit --no-fund && SOAK_TABLES=$(or $(SOAK_TABLES),200) SOAK_SECONDS=$(or $(SOAK_SECONDS),600) node --test soak.test.mjs
 
 .PHONY: clean
 clean: ## remove everything that was built

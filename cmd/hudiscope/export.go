@@ -32,10 +32,8 @@ func runExport(ctx context.Context, e *environment, args []string) error {
 	}
 	out := e.flags.out
 	if out == "" || out == "-" {
-		if f, ok := e.stdout.(*os.File); ok && req.Format == "parquet" {
-			if fi, err := f.Stat(); err == nil && fi.Mode()&os.ModeCharDevice != 0 {
-				return usageError("Parquet is not for a terminal: give --out FILE")
-			}
+		if _, ok := e.stdout.(*terminal); ok && req.Format == "parquet" {
+			return usageError("Parquet is not for a terminal: give --out FILE")
 		}
 		return e.exportTo(ctx, req, e.stdout, "standard output")
 	}

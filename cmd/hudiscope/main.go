@@ -129,7 +129,7 @@ var commands = []command{
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code := run(ctx, os.Args[1:], visible(os.Stdout), visible(os.Stderr))
 	stop()
 	os.Exit(code)
 }

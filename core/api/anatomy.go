@@ -115,3 +115,45 @@ type GroupEvent struct {
 	// Stats are the commit's own numbers about this file, nil where it tells none.
 	Stats *WriteStat `json:"stats,omitempty"`
 }
+
+// OpActivity asks how much commits wrote, for drawing beside a timeline.
+const OpActivity Op = "activity" // ActivityRequest → Activity
+
+// ActivityRequest asks for the numbers of the completed commits of a range of requested times, both inclusive; "" does
+// not bound. Commit metadata is read, newest first.
+type ActivityRequest struct {
+	Table
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+	// Limit is the number of commits that are read; 0 means 200, at most 2000.
+	Limit int `json:"limit,omitempty"`
+	// Metadata asks for the instants of the metadata table in the range, too.
+	Metadata bool `json:"metadata,omitempty"`
+}
+
+// Activity is the answer, oldest first.
+type Activity struct {
+	Commits []CommitActivity `json:"commits"`
+	// Before is the requested time below which nothing was read since the limit was reached, "" when all were.
+	Before string `json:"before,omitempty"`
+	// Unread counts commits whose metadata can't be decoded.
+	Unread int `json:"unread,omitempty"`
+	// Metadata are the instants of the metadata table; MetadataNote says why there are none.
+	Metadata     []Instant `json:"metadata,omitempty"`
+	MetadataNote string    `json:"metadata_note,omitempty"`
+}
+
+// CommitActivity is how much one commit wrote, by its own metadata.
+type CommitActivity struct {
+	Requested string `json:"requested"`
+	Action    string `json:"action"`
+	Operation string `json:"operation,omitempty"`
+	// Inserts, Updates and Deletes are records.
+	Inserts int64 `json:"inserts"`
+	Updates int64 `json:"updates"`
+	Deletes int64 `json:"deletes"`
+	// Base and Log are bytes written into base files and log files, Files how many files that were.
+	Base  int64 `json:"base"`
+	Log   int64 `json:"log"`
+	Files int   `json:"files"`
+}

@@ -322,3 +322,47 @@ func TestGroupOfAllTables(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestActivity: the numbers are those of the instants' own summaries, within the range and the limit.
+func TestActivity(t *testing.T) {
+	s := testService(t)
+	ctx := context.Background()
+	commits, meta := 0, 0
+	for _, name := range tabletest.Names(t, "about.json") {
+		tab := api.Table{Location: name}
+		writes := completedWrites(t, s, tab)
+		a, err := s.Activity(ctx, api.ActivityRequest{Table: tab, Metadata: true})
+		if err != nil {
+			continue // what can't be opened
+		}
+		meta += len(a.Metadata)
+		if len(a.Commits)+a.Unread != len(writes) || a.Before != "" {
+			t.Errorf("%s: %d commits of %d, before %q", name, len(a.Commits), len(writes), a.Before)
+		}
+		for _, c := range a.Commits {
+			d, err := s.Instant(ctx, api.InstantRequest{Table: tab, Requested: c.Requested, Action: c.Action})
+			if err != nil || d.Summary == nil {
+				t.Fatalf("%s %s: %v", name, c.Requested, err)
+			}
+			if m := d.Summary; m.Inserts != c.Inserts || m.Updates != c.Updates || m.Deletes != c.Deletes || m.Bytes != c.Base+c.Log {
+				t.Errorf("%s %s: %+v, %+v", name, c.Requested, c, m)
+			}
+			commits++
+		}
+		if len(writes) > 2 {
+			b, err := s.Activity(ctx, api.ActivityRequest{Table: tab, From: writes[0], To: writes[len(writes)-2], Limit: 1})
+			if err != nil || len(b.Commits)+b.Unread != 1 || b.Before != writes[len(writes)-2] || len(b.Commits) == 1 && b.Commits[0].Requested != writes[len(writes)-2] {
+				t.Errorf("%s: the newest of a range: %+v, %v", name, b, err)
+			}
+		}
+	}
+	if commits < 100 || meta < 20 {
+		t.Errorf("%d commits, %d instants of metadata tables", commits, meta)
+	}
+	for _, req := range []api.ActivityRequest{{From: "now"}, {Limit: -1}, {Limit: maxActivity + 1}} {
+		req.Table.Location = "mor_trips_h120"
+		if _, err := s.Activity(ctx, req); ToFault(err) == nil || ToFault(err).Kind != "invalid request" {
+			t.Errorf("%+v: %v", req, err)
+		}
+	}
+}

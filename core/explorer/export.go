@@ -272,7 +272,7 @@ func (s *Service) beginExport(ctx context.Context, h *handle, req *api.ExportReq
 	if e.writer, err = export.New(req.Format, &e.buf, source.columns); err != nil {
 		return nil, exportFault(err)
 	}
-	own, cancel := context.WithCancel(context.Background())
+	own, cancel := context.WithCancel(h.behind(api.OpExport))
 	e.cancel = cancel
 	e.next, e.stopIt = iter.Pull2(source.rows(own, req.Offset, int64(req.Limit)))
 	h.mu.Lock()

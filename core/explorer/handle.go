@@ -12,6 +12,7 @@ import (
 	"hudiscope/core/storage"
 	"hudiscope/core/storage/ahead"
 	"hudiscope/core/storage/cache"
+	"hudiscope/core/storage/trace"
 	"hudiscope/core/table"
 )
 
@@ -20,6 +21,7 @@ type handle struct {
 	key      string
 	location string
 	src      storage.Source
+	network  *trace.Log
 	// single is the name of the file when the location is one log file without its table.
 	single string
 	// table is nil for a single file. fault is set, beside table, when the version is not known.
@@ -72,7 +74,7 @@ func (s *Service) open(ctx context.Context, t api.Table) (*handle, error) {
 	if err != nil {
 		return nil, err
 	}
-	h = &handle{key: key, location: t.Location, src: src, cursors: map[string]*cursor{}}
+	h = &handle{key: key, location: t.Location, src: src, network: &s.network, cursors: map[string]*cursor{}}
 	h.life, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	var early *ahead.Reader
 	if s.opts.Ahead {

@@ -29,6 +29,14 @@ func (s *Service) traced(ctx context.Context, op api.Op, args []byte) context.Co
 	return s.network.With(ctx, t.Location, string(op))
 }
 
+// behind is the context of work that goes on behind the requests op: it outlives each of them.
+func (h *handle) behind(op api.Op) context.Context {
+	if h.network == nil {
+		return context.Background()
+	}
+	return h.network.Behind(h.location, string(op))
+}
+
 // Network tells what was asked of a table's storage. It opens and sends nothing.
 func (s *Service) Network(_ context.Context, req api.NetworkRequest) (*api.Network, error) {
 	if req.Location == "" {

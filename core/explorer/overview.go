@@ -72,7 +72,8 @@ func (s *Service) Overview(ctx context.Context, req api.OverviewRequest) (*api.O
 	if c.Checksum.State == "wrong" {
 		add("note", "The checksum of hoodie.properties is wrong", "It "+c.Checksum.String()+". The file may have been edited by hand or belong to another table.")
 	}
-	if t.Rules.Note != "" {
+	// Releases that find log files by modification times do so below table version 8, and their note is about that.
+	if t.Rules.Note != "" && !(t.Rules.LogsByModTime && c.Version >= 8) {
 		add("note", "Read as "+t.Rules.Name()+" reads", t.Rules.Note)
 	}
 	return o, nil

@@ -120,8 +120,18 @@ func chosenOf(list []query.Chosen) []api.ChosenInstant {
 	return out
 }
 
+// maxGone bounds the missing files that are told of one by one.
+const maxGone = 20
+
 func findingsOf(p *query.Plan, rules *release.Rules) []api.Finding {
 	var out []api.Finding
+	for i := range p.Gone {
+		if i == maxGone {
+			out = append(out, api.Finding{Level: "error", Title: "A file is missing", Detail: fmt.Sprintf("%d more files are not there; the health checks list them.", len(p.Gone)-i), Offset: -1})
+			break
+		}
+		out = append(out, api.Finding{Level: "error", Title: "A file is missing", Detail: p.Gone[i].Sentence(), File: p.Gone[i].Path, Offset: -1})
+	}
 	for _, f := range p.Failures {
 		out = append(out, failure(rules, f.ID, f.Detail))
 	}

@@ -239,7 +239,7 @@ func (c *cursor) restart(h *handle) {
 		c.notes, c.failed = notes, failed
 	}
 	c.chunks = map[int64][][]json.RawMessage{}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(h.behind(api.OpRows))
 	c.cancel = cancel
 	c.next, c.stopIt = iter.Pull2(c.stream(ctx, h))
 }

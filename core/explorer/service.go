@@ -164,6 +164,8 @@ func (s *Service) Do(ctx context.Context, op api.Op, args []byte, progress func(
 		return call(ctx, args, s.Anatomy)
 	case api.OpGroup:
 		return call(ctx, args, s.Group)
+	case api.OpActivity:
+		return call(ctx, args, s.Activity)
 	case api.OpExport:
 		return call(ctx, args, s.Export)
 	case api.OpColumnStats:

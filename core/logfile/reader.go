@@ -176,14 +176,18 @@ type frames struct {
 	ctx  context.Context
 	r    *Reader
 	size int64
-	win  [3]struct {
-		off  int64
-		p    []byte
-		used int // clock of the last use
-	}
+	win  [3]frameWindow
+	// keep is the beginning of the block that is being read.
+	keep  int64
 	clock int
 	// schema is that of the block before: blocks with the same share its text.
 	schema string
+}
+
+type frameWindow struct {
+	off  int64
+	p    []byte
+	used int // clock of the last use
 }
 
 func (r *Reader) frames(ctx context.Context) (*frames, error) {
@@ -214,11 +218,20 @@ func (f *frames) at(off int64, n int) ([]byte, error) {
 			oldest = w
 		}
 	}
-	w := oldest
-	w.used = f.clock
 	if int64(n) > f.size-off {
 		return nil, fmt.Errorf("%s: %d bytes at %d lie beyond the end of the file", f.r.path, n, off)
 	}
+	if end := f.keep + window; f.keep <= off && off+int64(n) <= end {
+		// A small block: its window moves on to where it begins, so that no byte is read twice.
+		for i := range f.win {
+			w := &f.win[i]
+			if held := w.off + int64(len(w.p)); w.off <= f.keep && f.keep < held {
+				return f.slide(w, off, n, min(end, f.size))
+			}
+		}
+	}
+	w := oldest
+	w.used = f.clock
 	// Behind a long entry a short one, or the content length, is likely.
 	want := int(min(int64(max(n+64, window)), f.size-off))
 	if cap(w.p) < want || cap(w.p) > 16*window {
@@ -230,6 +243,23 @@ func (f *frames) at(off int64, n int) ([]byte, error) {
 		return nil, fmt.Errorf("%s at byte %d: %w", f.r.path, off, err)
 	}
 	return w.p[:n], nil
+}
+
+// slide moves a window to keep, which it holds, and fills it up to end; then it has the n bytes at off.
+func (f *frames) slide(w *frameWindow, off int64, n int, end int64) ([]byte, error) {
+	have := w.p[f.keep-w.off:]
+	p := w.p[:0]
+	if int64(cap(p)) < end-f.keep {
+		p = make([]byte, 0, window)
+	}
+	p = append(p, have...)
+	rest := p[len(p) : end-f.keep]
+	w.off, w.p, w.used = f.keep, p[:end-f.keep], f.clock
+	if err := storage.ReadFull(f.ctx, f.r.obj, rest, f.keep+int64(len(p))); err != nil {
+		w.p = w.p[:0]
+		return nil, fmt.Errorf("%s at byte %d: %w", f.r.path, off, err)
+	}
+	return w.p[off-w.off:][:n], nil
 }
 
 // held returns n bytes at off when a window holds them, nil otherwise.
@@ -252,6 +282,7 @@ func (f *frames) int64(off int64) (int64, error) {
 
 // next reads the block whose magic is at pos; at least 6 bytes are there.
 func (f *frames) next(pos int64) (*Block, error) {
+	f.keep = pos
 	p, err := f.at(pos, 6)
 	if err != nil {
 		return nil, err

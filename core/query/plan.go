@@ -59,6 +59,8 @@ type Plan struct {
 	// Notes say why rows may be missing, Remarks how the rows were chosen where that is not what Hudi
 	// would do, or not what is right.
 	Notes, Remarks []string
+	// Gone are files that the read needs and the storage does not have.
+	Gone []table.MissingFile
 
 	// Failures are what some releases fail on in such a read, before anything is read.
 	Failures []Failed
@@ -140,6 +142,7 @@ func (p *Plan) snapshot(ctx context.Context, t *table.Table, progress func(dirs 
 func (p *Plan) take(tp *table.Plan) {
 	p.table, p.Type, p.From, p.AsOf = tp, tp.Schema.Type, tp.Schema.From, tp.AsOf
 	p.Notes, p.Remarks = append(p.Notes, tp.Notes...), append(p.Remarks, tp.Remarks...)
+	p.Gone = append(p.Gone, tp.Gone...)
 	for i := range tp.Slices {
 		p.Parts = append(p.Parts, p.slice(tp, tp.Slices[i]))
 	}

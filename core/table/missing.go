@@ -5,15 +5,18 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"sync"
 
+	"hudiscope/core/commitmeta"
 	"hudiscope/core/filegroup"
+	"hudiscope/core/groupreader"
+	"hudiscope/core/logfile"
+	"hudiscope/core/timeline"
 )
 
 // missingNotes says what of a table is gone or damaged so that rows may be missing or may be too many,
-// in sentences: files of the newest completed commit, and files that plans of pending compactions name,
-// that are not in the listing; metadata of completed writes that can't be read. A listing does not tell
-// what is absent; the newest commit does, and its metadata has been read for the schema already. Older
-// commits name files that cleaning may have removed since. asOf is the instant of a time travel, "" for none.
+// in sentences: files that plans of pending compactions name and that are not in the listing; metadata of
+// completed writes that can't be read. asOf is the instant of a time travel, "" for none.
 func (t *Table) missingNotes(ctx context.Context, view *filegroup.View, asOf string) ([]string, error) {
 	var out []string
 	for _, f := range slices.Concat(view.Timeline.Findings, view.Findings) {
@@ -28,7 +31,7 @@ func (t *Table) missingNotes(ctx context.Context, view *filegroup.View, asOf str
 	if last.File.Size == 0 {
 		out = append(out, fmt.Sprintf("The file of the newest completed instant, %s, is empty: a crash may have left it, and which files it wrote is not known. Rows of files that are there are shown, whether or not they are whole.", last.File.Path))
 	}
-	m, err := view.Timeline.CommitMetadata(ctx, last)
+	_, err := view.Timeline.CommitMetadata(ctx, last)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -46,21 +49,6 @@ func (t *Table) missingNotes(ctx context.Context, view *filegroup.View, asOf str
 		return name != "" && !present[partition][name]
 	}
 	gone, example := 0, ""
-	for _, p := range m.Partitions {
-		for i := range p.Stats {
-			if p.Stats[i].Path != "" && missing(p.Partition, path.Base(p.Stats[i].Path)) {
-				gone++
-				example = p.Stats[i].Path
-			}
-		}
-	}
-	switch {
-	case gone == 1:
-		out = append(out, fmt.Sprintf("A file that the newest commit %s wrote is not there: %s. What it holds is missing from these rows.", last.Requested, example))
-	case gone > 1:
-		out = append(out, fmt.Sprintf("%d files that the newest commit %s wrote are not there, among them %s. What they hold is missing from these rows.", gone, last.Requested, example))
-	}
-	gone, example = 0, ""
 	instant := ""
 	for i := range view.Compaction {
 		o := &view.Compaction[i]
@@ -78,6 +66,193 @@ func (t *Table) missingNotes(ctx context.Context, view *filegroup.View, asOf str
 		out = append(out, fmt.Sprintf("%d files that the plan of a pending compaction names are not there, among them %s of the plan %s. What they hold is missing from these rows.", gone, example, instant))
 	}
 	return out, nil
+}
+
+// Bounds of what is read to find missing files: the newest commits, which are read at the same time and so
+// take hardly longer than the newest alone; and the commits that wrote the logs of slices without a base file.
+const (
+	maxMissingCommits = 8
+	maxMissingOrigins = 64
+)
+
+// MissingFile is a file that a read needs and that the storage does not have.
+type MissingFile struct {
+	// Path is relative to the table; Commit names it in its metadata.
+	Path, Commit string
+	Log          bool
+}
+
+// Sentence says what is missing.
+func (m *MissingFile) Sentence() string {
+	kind := "base file"
+	if m.Log {
+		kind = "log file"
+	}
+	return fmt.Sprintf("The %s %s, which commit %s names, is not there: what it holds is missing from these rows, and an older version may be shown in its place.", kind, m.Path, m.Commit)
+}
+
+// MissingFiles finds files that a query's slices should have and that are not in the listing. A listing does
+// not tell what is absent; the newest commits of the active timeline do, and for slices that have no base file
+// the commits that their log files came from. Files that are superseded, or whose group was replaced, are not
+// needed: cleaning may have removed them.
+func (t *Table) MissingFiles(ctx context.Context, view *filegroup.View, q Query, asOf string, chosen []groupreader.Slice) ([]MissingFile, error) {
+	if !view.Complete || view.Latest == "" {
+		return nil, nil
+	}
+	done := view.Timeline.Commits().Completed().Filter(func(i *timeline.Instant) bool { return i.Requested <= asOf }).Instants
+	byTime := map[string]int{}
+	for i := range done {
+		byTime[done[i].Requested] = i
+	}
+	first := max(len(done)-maxMissingCommits, 0)
+	want := []int{}
+	for i := first; i < len(done); i++ {
+		want = append(want, i)
+	}
+	slice := map[filegroup.GroupID]*groupreader.Slice{}
+	origins := 0
+	for i := range chosen {
+		s := &chosen[i]
+		slice[filegroup.GroupID{Partition: s.Partition, FileID: s.FileID}] = s
+		if s.Base != "" {
+			continue
+		}
+		for _, at := range t.origins(s) {
+			if n, ok := byTime[at]; ok && n < first && origins < maxMissingOrigins && !slices.Contains(want, n) {
+				want = append(want, n)
+				origins++
+			}
+		}
+	}
+	metas, err := readCommits(ctx, view.Timeline, done, want)
+	if err != nil {
+		return nil, err
+	}
+	replaced := map[filegroup.GroupID]bool{}
+	for _, m := range metas {
+		for _, p := range m.Replaced {
+			for _, f := range p.FileIDs {
+				replaced[filegroup.GroupID{Partition: p.Partition, FileID: f}] = true
+			}
+		}
+	}
+	present := map[string]map[string]bool{}
+	seen := map[string]bool{}
+	var out []MissingFile
+	slices.Sort(want)
+	for _, n := range want {
+		m := metas[n]
+		if m == nil {
+			continue
+		}
+		for _, p := range m.Partitions {
+			if len(q.Partitions) > 0 && !slices.Contains(q.Partitions, p.Partition) {
+				continue
+			}
+			if present[p.Partition] == nil {
+				present[p.Partition] = namesOf(view.Partition(p.Partition))
+			}
+			for i := range p.Stats {
+				st := &p.Stats[i]
+				id := filegroup.GroupID{Partition: p.Partition, FileID: st.FileID}
+				if st.Path == "" || q.FileID != "" && q.FileID != st.FileID || replaced[id] {
+					continue
+				}
+				if g := view.Group(id.Partition, id.FileID); g != nil && g.ReplacedBy != "" && g.ReplacedBy <= asOf {
+					continue
+				}
+				// A write of logs names the base file that they belong to.
+				names := []string{path.Base(st.Path)}
+				if st.BaseFile != nil && *st.BaseFile != "" {
+					names = append(names, path.Base(*st.BaseFile))
+				}
+				for _, name := range names {
+					file := path.Join(p.Partition, name)
+					if present[p.Partition][name] || seen[file] || !t.needs(q, slice[id], name, &done[n]) {
+						continue
+					}
+					seen[file] = true
+					_, isLog := logfile.ParseName(name)
+					out = append(out, MissingFile{Path: file, Commit: done[n].Requested, Log: isLog})
+				}
+			}
+		}
+	}
+	// A missing base file is superseded where a later one of its group is named.
+	newest := map[string]string{}
+	for i := range out {
+		if b, ok := filegroup.ParseBaseName(path.Base(out[i].Path)); ok && !out[i].Log {
+			k := path.Dir(out[i].Path) + "\x00" + b.FileID
+			newest[k] = max(newest[k], b.Instant)
+		}
+	}
+	out = slices.DeleteFunc(out, func(m MissingFile) bool {
+		b, ok := filegroup.ParseBaseName(path.Base(m.Path))
+		return ok && !m.Log && b.Instant < newest[path.Dir(m.Path)+"\x00"+b.FileID]
+	})
+	return out, nil
+}
+
+// origins are the instants whose metadata may name the base file of a slice that has none: before table version
+// 8 its base instant, then those that wrote its logs.
+func (t *Table) origins(s *groupreader.Slice) []string {
+	out := []string{s.BaseInstant}
+	for _, l := range s.Logs {
+		if n, ok := logfile.ParseName(path.Base(l)); ok && !slices.Contains(out, n.Instant) {
+			out = append(out, n.Instant)
+			break // each of them names it
+		}
+	}
+	return out
+}
+
+// needs reports whether a query needs a file that is not there; s is the slice that it chose of the file's
+// group, nil for none, and by the commit that names the file.
+func (t *Table) needs(q Query, s *groupreader.Slice, name string, by *timeline.Instant) bool {
+	base := ""
+	if s != nil && s.Base != "" {
+		base = s.BaseInstant
+		if b, ok := filegroup.ParseBaseName(path.Base(s.Base)); ok {
+			base = b.Instant
+		}
+	}
+	if l, ok := logfile.ParseName(name); ok {
+		if q.Type == ReadOptimized || l.CDC {
+			return false
+		}
+		at := l.Instant
+		if t.Config.Version >= 8 {
+			at = by.Completed
+		}
+		return at >= base
+	}
+	b, ok := filegroup.ParseBaseName(name)
+	return ok && b.Instant > base
+}
+
+// readCommits reads the metadata of some of a timeline's completed commits, by their place. What can't be read
+// is left out: it is told of elsewhere.
+func readCommits(ctx context.Context, tl *timeline.Timeline, done []timeline.Instant, want []int) (map[int]*commitmeta.CommitMetadata, error) {
+	out := map[int]*commitmeta.CommitMetadata{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, maxMissingCommits)
+	for _, n := range want {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if ctx.Err() != nil {
+				return
+			}
+			if m, err := tl.CommitMetadata(ctx, &done[n]); err == nil {
+				mu.Lock()
+				out[n] = m
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return out, ctx.Err()
 }
 
 // namesOf are the names of a partition's files.

@@ -215,6 +215,8 @@ type Plan struct {
 	// Notes say why rows may be missing, Remarks how the rows are merged where that is not what the
 	// table says or what is right; in sentences.
 	Notes, Remarks []string
+	// Gone are files that the plan needs and the storage does not have.
+	Gone []MissingFile
 
 	t    *Table
 	tl   *timeline.Timeline
@@ -266,6 +268,9 @@ func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Pl
 		p.Notes = append(p.Notes, "The listing of the storage is not complete: rows of files it hides are missing.")
 	}
 	p.Slices = t.chosen(view, q, p.AsOf)
+	if p.Gone, err = t.MissingFiles(ctx, view, q, p.AsOf, p.Slices); err != nil {
+		return nil, err
+	}
 	return p, p.finish(q)
 }
 

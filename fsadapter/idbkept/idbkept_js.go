@@ -19,8 +19,8 @@ const (
 	settings = "settings"
 	// maxPieces bounds the index, which is held in memory.
 	maxPieces = 20_000
-	// writing is how many pieces may be on their way into the database; more are not kept.
-	writing = 16
+	// writing is how many bytes may be on their way into the database; what comes meanwhile is not kept.
+	writing = 32 << 20
 	// dirtyAt is how many uses are noted before they are written.
 	dirtyAt = 100
 )
@@ -37,7 +37,7 @@ type Store struct {
 	items  map[string]*item
 	total  int64
 	dirty  map[string]bool
-	active int
+	active int64 // bytes being written
 }
 
 type item struct {
@@ -184,11 +184,11 @@ func (s *Store) Put(_ context.Context, name string, b []byte) {
 	s.open()
 	n := int64(len(b))
 	s.mu.Lock()
-	if s.off || s.err != nil || s.items[name] != nil || n > s.limit/4 || s.active >= writing {
+	if s.off || s.err != nil || s.items[name] != nil || n > s.limit/4 || s.active+n > writing {
 		s.mu.Unlock()
 		return
 	}
-	s.active++
+	s.active += n
 	var gone []string
 	if s.total+n > s.limit || len(s.items) >= maxPieces {
 		gone = s.makeRoom(max(0, s.limit-s.limit/10-n), maxPieces-maxPieces/10)
@@ -203,7 +203,7 @@ func (s *Store) Put(_ context.Context, name string, b []byte) {
 		err := s.write(name, &array, gone)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.active--
+		s.active -= n
 		if err == nil {
 			return
 		}

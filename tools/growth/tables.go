@@ -167,8 +167,9 @@ const (
 	perCommit    = 1000
 )
 
-// files writes a copy-on-write table with n base files, with a metadata table that lists them or without.
-func files(dir string, n int, metadata bool) error {
+// files writes a copy-on-write table with n base files, so many in a partition, with a metadata table that
+// lists them or without.
+func files(dir string, n, perPartition int, metadata bool) error {
 	more := []string{"hoodie.table.partition.fields=p", "hoodie.table.keygenerator.class=org.apache.hudi.keygen.SimpleKeyGenerator"}
 	if metadata {
 		more = append(more, "hoodie.table.metadata.partitions=files")

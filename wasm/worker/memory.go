@@ -23,6 +23,11 @@ const (
 	// collection takes here.
 	gcHeadroom = 128 << 20
 	gcPercent  = 300
+	// engineBytes is what the engine keeps to beside the memory for merging, as long as what is in use
+	// leaves room for collecting: files and rows kept, a part of a block, and garbage.
+	engineBytes = 176 << 20
+	// addressBytes is the hard end, that of a 32-bit address space: near it collections become frequent.
+	addressBytes = 3 << 30
 	// opMemory is a request to the engine itself, not to its service, for tests: how much memory the
 	// program has.
 	opMemory = "engine.memory"
@@ -54,7 +59,8 @@ var gcNow int
 // gcMark is an object that a collection finds dead.
 type gcMark struct{ _ [16]byte }
 
-// tuneGC adjusts, after every collection, how much the heap may grow before the next one.
+// tuneGC adjusts, after every collection, how much the heap may grow before the next one, and all memory before
+// collections follow one another.
 func tuneGC() {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -67,6 +73,8 @@ func tuneGC() {
 		gcNow = percent
 		debug.SetGCPercent(percent)
 	}
+	limit := max(min(mergeBytes(), addressBytes)+engineBytes, int64(m.HeapAlloc)*3/2)
+	debug.SetMemoryLimit(min(limit, addressBytes))
 	runtime.SetFinalizer(&gcMark{}, func(*gcMark) { tuneGC() })
 }
 

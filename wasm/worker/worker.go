@@ -25,8 +25,6 @@ import (
 
 // Run serves requests until the worker ends. The parts of options are kept, its budgets are set here.
 func Run(options explorer.Options) {
-	// The hard end is that of a 32-bit address space: near it collections become frequent.
-	debug.SetMemoryLimit(3 << 30)
 	tuneGC()
 
 	go sweep()

@@ -94,16 +94,13 @@ func (v *blocksView) top() []goapp.UI {
 		}
 		return goapp.Span().Class(class).Body(goapp.B().Class("num").Text(model.Count(n)), goapp.Text(" "+name))
 	}
-	one := func(n int64, noun string) string {
-		p := model.Plural(n, noun)
-		return strings.TrimLeft(p, "0123456789, ")
-	}
+	one := func(counted string) string { return strings.TrimLeft(counted, "0123456789, ") }
 	bar := view.Div("toolbar",
-		stat(one(int64(c.LogFiles), "log file"), int64(c.LogFiles), ""),
-		stat(one(int64(c.Blocks), "block"), int64(c.Blocks), ""),
-		stat(one(c.Records, "record"), c.Records, ""),
-		stat(one(int64(c.Rollbacks), "rollback"), int64(c.Rollbacks), "warn"),
-		stat(one(int64(c.CorruptBlocks), "corrupt block"), int64(c.CorruptBlocks), "bad"),
+		stat(one(model.Plural(int64(c.LogFiles), "log file")), int64(c.LogFiles), ""),
+		stat(one(model.Plural(int64(c.Blocks), "block")), int64(c.Blocks), ""),
+		stat(one(model.Plural(c.Records, "record")), c.Records, ""),
+		stat(one(model.Plural(int64(c.Rollbacks), "rollback")), int64(c.Rollbacks), "warn"),
+		stat(one(model.Plural(int64(c.CorruptBlocks), "corrupt block")), int64(c.CorruptBlocks), "bad"),
 		legendBlocks(b.val),
 	)
 	replay := st

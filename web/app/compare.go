@@ -107,7 +107,7 @@ func (v *compareView) answer(c *api.Compare) []goapp.UI {
 	if len(instants) > 0 {
 		out = append(out, view.Div("between", append([]goapp.UI{view.Span("dim", text.F("%s between:", model.Plural(int64(len(instants)), "write")))}, instants...)...))
 	}
-	out = append(out, v.schema(c), v.rows(c), v.files(c))
+	out = append(out, v.schema(c), v.rows(c), v.files(c), v.config())
 	return view.Group(out...)
 }
 
@@ -116,6 +116,14 @@ func (v *compareView) schema(c *api.Compare) goapp.UI {
 		return nil
 	}
 	return goapp.Section().Class("panel").Body(goapp.H2().Text(text.T("Schema")), schemaChanges(c.Schema))
+}
+
+// config says why the configuration is not compared.
+func (v *compareView) config() goapp.UI {
+	st := v.Root.s.state.Go(model.Table)
+	return goapp.Section().Class("panel").Body(goapp.H2().Text(text.T("Configuration")),
+		goapp.P().Class("dim").Body(goapp.Text(text.T("hoodie.properties is written anew when it changes, and keeps no earlier state: only the present one can be shown.")), goapp.Text(" "),
+			view.Link("link", st, goapp.Text(text.T("See it")))))
 }
 
 // schemaChanges lists differences of two schemas.

@@ -29,7 +29,7 @@ func tabTitle(k model.StoreKind) string {
 	if k == bundleTab {
 		return text.T("Bundle")
 	}
-	return k.Title()
+	return text.T(k.Title())
 }
 
 // field is an input of the forms of stores. Its value stays in the document until the form is sent.
@@ -638,4 +638,14 @@ func (r *Root) unreachable() goapp.UI {
 			goapp.P().Class("dim").Text(text.T("Changed rules may take a minute, and the browser may remember the old answer until the page is loaded anew. Or serve the table and this page from one address: hudiscope serve FOLDER.")))
 	}
 	return goapp.Div().Class("diagnosis").Role("status").DataSet("cors", d.cors).Body(body...)
+}
+
+// plainFault leaves out what to try of a fault whose reason was found out: that stands below it.
+func (r *Root) plainFault(f *api.Fault) *api.Fault {
+	if f.Kind != "unreachable" || r.found.title == "" || !strings.Contains(r.s.state.Table, "://") {
+		return f
+	}
+	plain := *f
+	plain.Try = ""
+	return &plain
 }

@@ -145,12 +145,26 @@ func (v *cursorBar) after(pause time.Duration, do func()) {
 func (v *cursorBar) dragTo(place int) {
 	v.playing = false
 	v.drag = place + 1
-	v.after(dragPause, func() {
-		v.drag = 0
-		first := !v.moved
-		v.moved = true
-		v.Root.moveCursor(v.Root.s.stops().Time(place), first)
-	})
+	v.after(dragPause, v.follow)
+}
+
+// follow moves the views to where the slider is.
+func (v *cursorBar) follow() {
+	if v.drag == 0 {
+		return
+	}
+	place := v.drag - 1
+	v.drag = 0
+	first := !v.moved
+	v.moved = true
+	v.Root.moveCursor(v.Root.s.stops().Time(place), first)
+}
+
+// release ends a drag.
+func (v *cursorBar) release() {
+	v.run++ // nothing is left to wait for
+	v.follow()
+	v.moved = false
 }
 
 func (v *cursorBar) play() {
@@ -252,7 +266,7 @@ func (v *cursorBar) bar() []goapp.UI {
 				v.dragTo(at)
 			}
 		}).
-		OnChange(func(goapp.Context, goapp.Event) { v.moved = false })
+		OnChange(func(goapp.Context, goapp.Event) { v.release() })
 	body := []goapp.UI{
 		view.Div("cursor-tools", tools...),
 		view.Div("cursor-track", v.marks(stops), slider),

@@ -20,7 +20,7 @@ func (r *Root) tablePage() goapp.UI {
 	case s.overview.fault != nil:
 		return view.Div("opening",
 			goapp.H1().Class("table-name").Text(model.TableName(s.state.Table)),
-			view.FaultPanel(s.overview.fault, nil, s.overview.retrier(s)),
+			view.FaultPanel(r.plainFault(s.overview.fault), nil, s.overview.retrier(s)),
 			r.afterFault(s.overview.fault),
 		)
 	case o == nil:

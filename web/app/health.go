@@ -82,8 +82,8 @@ func (v *healthView) summary(a *api.Health) goapp.UI {
 	var tally []goapp.UI
 	for _, l := range []string{"error", "warning", "note"} {
 		if n := counts[l]; n > 0 {
-			t, w, _ := levelTone(l)
-			tally = append(tally, view.Badge(t, model.Plural(int64(n), lower(w))))
+			t, _, _ := levelTone(l)
+			tally = append(tally, view.Badge(t, map[string]string{"error": model.Plural(int64(n), "error"), "warning": model.Plural(int64(n), "warning"), "note": model.Plural(int64(n), "note")}[l]))
 		}
 	}
 	l := a.Looked
@@ -104,7 +104,7 @@ func (v *healthView) summary(a *api.Health) goapp.UI {
 }
 
 func lower(s string) string {
-	if s == "" {
+	if s == "" || s[0] < 'A' || s[0] > 'Z' {
 		return s
 	}
 	return string(s[0]|0x20) + s[1:]
@@ -115,8 +115,8 @@ const evidenceShown = 8
 func (v *healthView) finding(f *api.HealthFinding) goapp.UI {
 	tone, word, icon := levelTone(f.Level)
 	body := []goapp.UI{
-		view.Div("health-head", goapp.H3().Text(f.Title), view.Badge(tone, word), view.Span("dim num", countNote(f.Count))),
-		goapp.P().Text(f.Detail),
+		view.Div("health-head", goapp.H3().Lang(view.Lang(f.Title)).Text(f.Title), view.Badge(tone, word), view.Span("dim num", countNote(f.Count))),
+		goapp.P().Lang(view.Lang(f.Detail)).Text(f.Detail),
 	}
 	var facts []goapp.UI
 	for i, e := range f.Evidence {

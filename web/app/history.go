@@ -100,7 +100,7 @@ func (v *historyView) answer(h *api.History) []goapp.UI {
 		goapp.Strong().ID("key-count").Class("num").Text(model.Plural(int64(len(h.Keys)), "key")),
 		goapp.Span().Class("rule").Body(rule...),
 		goapp.Span().Class("dim").Body(goapp.Text(text.T("as of ")), goapp.Span().Class("mono").Title(model.Clock(h.AsOf)).Text(h.AsOf)),
-		goapp.Span().Class("dim").Title(text.T("The Hudi release whose rules of reading were followed")).Text(text.F("rules: %s", h.Rules)),
+		goapp.Span().Class("dim").Title(text.T("The Hudi release whose rules of reading were followed")).Text(text.F("rules: %s", rulesName(v.Root.s.state, h.Rules))),
 		view.Span("dim", looked),
 		view.Div("toolbar-end", append(tools, &view.CopyButton{Label: text.T("Copy the history as JSON"), Text: toJSON(h)})...),
 	)...)}

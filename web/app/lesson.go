@@ -360,7 +360,7 @@ func (v *lessonPanel) next(l *lesson.Lesson) goapp.UI {
 	for i := range all {
 		if all[i].ID == l.ID && i+1 < len(all) {
 			title := all[i+1].Title.In(text.Lang())
-			return view.Link("button primary lesson-next", stepState(&all[i+1], 0), goapp.Text(text.T("Next lesson")), view.IconRight.UI()).(goapp.HTMLA).Title(title)
+			return view.Link("button primary lesson-next", stepState(&all[i+1], 0), goapp.Text(text.T("Next lesson")), view.IconRight.UI()).Title(title)
 		}
 	}
 	return v.Root.learnButton(true)

@@ -92,9 +92,9 @@ func wantBy[A any](s *Session, l *load[A], key string, fetch func(context.Contex
 			if l.seq != seq {
 				return
 			}
-			l.busy, l.slow = false, false
+			l.busy, l.kept, l.slow = false, false, false
 			if err != nil {
-				l.fault = client.FaultOf(err)
+				l.val, l.fault = nil, client.FaultOf(err)
 				if k := l.fault.Kind; k == "expired" || k == "forbidden" {
 					s.accessFault = l.fault
 				}

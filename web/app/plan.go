@@ -41,6 +41,8 @@ func (v *planView) Render() goapp.UI {
 	switch {
 	case whereFault(p.fault) != nil:
 		body = append(body, view.Empty(iconPlan, text.T("No plan yet"), text.T("The condition can't be understood: see the mark in it above.")))
+	case sparkFault(p.fault) != nil:
+		body = append(body, view.Empty(iconPlan, text.T("No plan yet"), text.T("One of Spark's numbers can't be used: see the note at it above.")))
 	case p.fault != nil:
 		body = append(body, view.FaultPanel(p.fault, v.Root.bytesLink(p.fault), p.retrier(s)))
 	case p.val == nil:
@@ -57,9 +59,23 @@ func (v *planView) rowsLink(st model.State) goapp.UI {
 	return view.Link("button small", st.Go(model.Rows), view.IconRows.UI(), goapp.Text(text.T("Read these rows")))
 }
 
+// sparkFault is the fault of one of Spark's numbers, nil for any other.
+func sparkFault(f *api.Fault) *api.Fault {
+	if f == nil {
+		return nil
+	}
+	for _, x := range sparkFields {
+		if f.Part == x.name || strings.Contains(f.Message, x.name) {
+			return f
+		}
+	}
+	return nil
+}
+
 // spark edits Spark's numbers.
 func (v *planView) spark() goapp.UI {
 	st := v.Root.s.state
+	fault := sparkFault(v.Root.s.plan.fault)
 	var items []goapp.UI
 	for i, f := range sparkFields {
 		id := "spark-" + strconv.Itoa(i)
@@ -76,7 +92,17 @@ func (v *planView) spark() goapp.UI {
 				v.Root.navigate(to)
 			}, f.name)
 		name := f.name[strings.LastIndexByte(f.name, '.')+1:]
+		if fault != nil && (fault.Part == f.name || strings.Contains(fault.Message, f.name)) {
+			in = in.Aria("invalid", true).Aria("describedby", "spark-fault")
+		}
 		items = append(items, view.Div("limit-field", goapp.Label().For(id).Title(f.name).Text(name), in))
+	}
+	if fault != nil {
+		said := []goapp.UI{goapp.Strong().Text(fault.Message)}
+		if fault.Try != "" {
+			said = append(said, goapp.Text(" "+fault.Try))
+		}
+		items = append(items, goapp.P().ID("spark-fault").Class("where-fault").Role("alert").Body(view.IconWarning.UI(), goapp.Span().Lang("en").Body(said...)))
 	}
 	return goapp.Div().Class("spark-fields").Role("group").Aria("label", text.T("Spark's numbers")).Body(items...)
 }
@@ -117,7 +143,7 @@ func (v *planView) tiles(p *api.Plan) goapp.UI {
 	if x := p.Pruning; x != nil {
 		tiles = append(tiles, tile(text.T("of the files are skipped"), share(x.SkippedFiles), "good"))
 	}
-	facts := []goapp.UI{view.FactText(text.T("Relation"), p.Relation.Name), view.FactText(text.T("Rules"), p.Rules)}
+	facts := []goapp.UI{view.FactText(text.T("Relation"), p.Relation.Name), view.FactText(text.T("Rules"), rulesName(v.Root.s.state, p.Rules))}
 	if p.AsOf != "" {
 		facts = append([]goapp.UI{view.Fact(text.T("As of"), view.Mono(p.AsOf))}, facts...)
 	}
@@ -563,6 +589,14 @@ func (r *Root) otherwise() goapp.UI {
 		return box("", view.IconInfo, title, goapp.P().Class("dim").Text(text.T("Comparing the plans…")))
 	}
 	diff := model.PlanDifferences(s.plan.val, s.planRight.val)
+	other := model.PlanFindings(s.plan.val, s.planRight.val)
+	var notes []goapp.UI
+	for _, f := range other {
+		notes = append(notes, goapp.Li().Lang("en").Body(view.Badge("warn", f.Title), goapp.Text(" "+f.Detail)))
+	}
+	if len(diff) == 0 && len(notes) > 0 {
+		return box("warn", view.IconWarning, title, goapp.P().Body(goapp.Text(text.T("The files are those of the right answer as far as the plan tells, but of this release is known: "))), goapp.Ul().Class("differences").Body(notes...), goapp.P().Body(back))
+	}
 	if len(diff) == 0 {
 		return box("", view.IconCheck, title, goapp.P().Body(goapp.Text(text.T("Both read the same instants and files. Rows may still differ in how they are merged and written. ")), back))
 	}
@@ -580,5 +614,6 @@ func (r *Root) otherwise() goapp.UI {
 		what := map[string]string{"instant": "instant ", "slice": "slice ", "files": "files of "}[d.Kind]
 		items = append(items, goapp.Li().Body(view.Badge(tone, word), goapp.Text(" "+what), view.Mono(d.Name), view.Span("dim", " "+d.Detail)))
 	}
+	items = append(items, notes...)
 	return box("warn", view.IconWarning, title, goapp.Ul().Class("differences").Body(items...), goapp.P().Body(back))
 }

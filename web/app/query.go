@@ -15,7 +15,13 @@ import (
 
 // queryOptions are the options of Hudi's readers that a state stands for.
 func queryOptions(st model.State) map[string]string {
-	o := map[string]string{}
+	ranged := st.Query == "inc" || st.Query == "cdc"
+	o := moreOptions(st)
+	for _, f := range optionFields {
+		if f.ranged && !ranged {
+			delete(o, f.name) // kept for when the query is one of a range again
+		}
+	}
 	switch st.Query {
 	case "ro":
 		o["hoodie.datasource.query.type"] = "read_optimized"
@@ -41,6 +47,97 @@ func queryOptions(st model.State) map[string]string {
 		return nil
 	}
 	return o
+}
+
+// optionFields are more options of Spark's reader that have a field of their own, with their names in the address.
+var optionFields = [...]struct {
+	short, name string
+	// values to choose from, separated by spaces; "" for a text.
+	values         string
+	label, explain string
+	// ranged is true for options of queries of a range.
+	ranged bool
+}{
+	{"ds", "hoodie.enable.data.skipping", "true false", text.Key("Data skipping"), text.Key("Whether the indexes of the metadata table are asked which files the condition needs"), false},
+	{"dm", "hoodie.fileIndex.dataSkippingFailureMode", "fallback strict", text.Key("An index that can't be read"), text.Key("fallback reads without it, strict ends the read"), false},
+	{"mt", "hoodie.datasource.merge.type", "payload_combine skip_merge", text.Key("Merge type"), text.Key("payload_combine merges base files with their logs, skip_merge shows the records of all of them"), false},
+	{"sr", "hoodie.schema.on.read.enable", "true false", text.Key("Schema on read"), text.Key("Whether columns are matched through the table's history of schemas"), false},
+	{"pg", "hoodie.datasource.read.incr.path.glob", "", text.Key("Path glob"), text.Key("Reads only files whose paths match, such as /2026/*/{a,b}*"), true},
+	{"fs", "hoodie.datasource.read.incr.fallback.fulltablescan.enable", "true false", text.Key("Full-scan fallback"), text.Key("Whether the whole table is read where files of the range are archived or cleaned"), true},
+}
+
+// moreOptions are the options in a state's address by their full names, never nil.
+func moreOptions(st model.State) map[string]string {
+	full := map[string]string{}
+	for _, f := range optionFields {
+		full[f.short] = f.name
+	}
+	o := map[string]string{}
+	for k, x := range model.SplitOptions(st.Options) {
+		if n := full[k]; n != "" {
+			k = n
+		}
+		o[k] = x
+	}
+	return o
+}
+
+// withOptions is a state with other options.
+func withOptions(st model.State, o map[string]string) model.State {
+	short := map[string]string{}
+	for k, x := range o {
+		short[k] = x
+	}
+	for _, f := range optionFields {
+		if x, ok := short[f.name]; ok {
+			delete(short, f.name)
+			short[f.short] = x
+		}
+	}
+	st.Options = model.JoinOptions(short)
+	return st
+}
+
+// optionsGiven reports whether a state has options that the panel of query options shows.
+func optionsGiven(st model.State) bool { return st.Query != "" || st.Rules != "" || st.Options != "" }
+
+// withRules is a state that follows the rules of another release. The times of its ranges become those that this
+// release takes.
+func (s *Session) withRules(st model.State, release string) model.State {
+	to := st
+	to.Rules = release
+	o := s.overview.val
+	if o == nil {
+		return to
+	}
+	all := s.instants()
+	turn := func(time string, was, is bool) string {
+		if in, ok := all.Timed(time, was); ok && was != is {
+			return model.TimeOf(in, is)
+		}
+		return time
+	}
+	more := moreOptions(st)
+	was, is := model.ByRequestedTime(o.Version, st.Rules, more), model.ByRequestedTime(o.Version, release, more)
+	to.Begin, to.End = turn(st.Begin, was, is), turn(st.End, was, is)
+	if flink := model.SplitOptions(st.Flink); flink != nil {
+		was, is = model.FlinkByRequestedTime(o.Version, st.Rules), model.FlinkByRequestedTime(o.Version, release)
+		for _, f := range flinkFields {
+			if x := flink[f.name]; f.kind == "instant" && x != "" {
+				flink[f.name] = turn(x, was, is)
+			}
+		}
+		to.Flink = model.JoinOptions(flink)
+	}
+	return to
+}
+
+// rulesName says whose rules an answer follows.
+func rulesName(st model.State, rules string) string {
+	if st.Rules == "" {
+		return text.F("right answer (rules of %s without its known faults)", strings.TrimPrefix(rules, "Hudi "))
+	}
+	return rules
 }
 
 // conditionOf is the condition of a state.
@@ -173,8 +270,9 @@ func (v *predicateBox) apply() {
 
 func (v *predicateBox) Render() goapp.UI {
 	wrong := v.Fault != nil && strings.TrimSpace(v.draft) == strings.TrimSpace(v.State.Where)
+	hint := text.T("a condition, such as fare > 20 AND city IN ('sao_paulo', 'chennai')")
 	field := goapp.Elem("textarea").ID("where").Class("mono").Attr("rows", 1).Spellcheck(false).Attr("autocomplete", "off").Aria("label", text.T("WHERE condition")).
-		Attr("placeholder", text.T("a condition, such as fare > 20 AND city IN ('sao_paulo', 'chennai')")).
+		Attr("placeholder", hint).
 		OnInput(func(ctx goapp.Context, _ goapp.Event) { v.draft = ctx.JSSrc().Get("value").String() }).
 		OnKeyDown(func(_ goapp.Context, e goapp.Event) {
 			if e.Get("key").String() == "Enter" && !e.Get("shiftKey").Truthy() && !e.Get("isComposing").Truthy() {
@@ -184,7 +282,11 @@ func (v *predicateBox) Render() goapp.UI {
 		}).Body(goapp.Text(v.State.Where))
 	// The text lies once more below the field: it makes the field as high as it has lines, and its
 	// wrong part is underlined.
-	echo := []goapp.UI{goapp.Text(v.draft + "\u200b")}
+	echoed := v.draft
+	if echoed == "" {
+		echoed = hint
+	}
+	echo := []goapp.UI{goapp.Text(echoed + "\u200b")}
 	if wrong {
 		// The fault counts bytes of the condition as it was sent; the draft may begin with spaces.
 		lead := len(v.draft) - len(strings.TrimLeft(v.draft, " \t\r\n"))
@@ -351,7 +453,7 @@ func (v *predicateBox) chooser() goapp.UI {
 }
 
 func (v *rowsView) optionsButton() goapp.UI {
-	open := v.Root.s.rowOptions || v.State.Query != "" || v.State.Rules != ""
+	open := v.Root.s.rowOptions || optionsGiven(v.State)
 	return goapp.Button().Type("button").ID("query-options").Class("button small").Aria("expanded", open).Text(text.T("Query options")).
 		OnClick(func(goapp.Context, goapp.Event) { v.Root.s.rowOptions = !v.Root.s.rowOptions; v.Root.s.ensure() })
 }
@@ -386,14 +488,97 @@ func (r *Root) queryForm(st model.State) goapp.UI {
 		}
 	}
 	if st.Query == "inc" || st.Query == "cdc" {
+		times, after := timesUnknown, text.T("After")
+		if o := r.s.overview.val; o != nil {
+			times = timesOf(model.ByRequestedTime(o.Version, st.Rules, moreOptions(st)))
+		}
+		if times == timesCompleted && strings.HasPrefix(st.Rules, "1.0.") {
+			after = text.T("From") // 1.0 takes the start into the range
+		}
 		items = append(items,
-			r.instantSelect("query-begin", text.T("After"), text.T("the beginning"), st.Begin, set(func(s *model.State, x string) { s.Begin = x })),
-			r.instantSelect("query-end", text.T("Up to"), text.T("the latest"), st.End, set(func(s *model.State, x string) { s.End = x })))
+			&instantPicker{Root: r, Rev: r.s.rev, ID: "query-begin", Label: after, None: text.T("the beginning"), Value: st.Begin, Times: times, Range: true, Set: set(func(s *model.State, x string) { s.Begin = x })},
+			&instantPicker{Root: r, Rev: r.s.rev, ID: "query-end", Label: text.T("Up to"), None: text.T("the latest"), Value: st.End, Times: times, Range: true, Set: set(func(s *model.State, x string) { s.End = x })})
 	} else {
 		items = append(items, r.instantSelect("query-asof", text.T("As of"), text.T("the latest"), st.AsOf, set(func(s *model.State, x string) { s.AsOf = x })))
 	}
-	items = append(items, r.rulesSelect(st))
+	items = append(items, r.rulesSelect(st), r.moreOptions(st))
 	return goapp.Div().Class("query-form").Role("group").Aria("label", text.T("How rows are read")).Body(items...)
+}
+
+// moreOptions edits the options that are rarely needed.
+func (r *Root) moreOptions(st model.State) goapp.UI {
+	have := moreOptions(st)
+	set := func(name string) goapp.EventHandler {
+		return func(ctx goapp.Context, _ goapp.Event) {
+			o := moreOptions(r.s.state)
+			if x := strings.TrimSpace(ctx.JSSrc().Get("value").String()); x != "" {
+				o[name] = x
+			} else {
+				delete(o, name)
+			}
+			r.navigate(withOptions(r.s.state, o))
+		}
+	}
+	named := map[string]bool{}
+	var fields []goapp.UI
+	for _, f := range optionFields {
+		named[f.name] = true
+		if f.ranged && st.Query != "inc" && st.Query != "cdc" {
+			continue
+		}
+		id, value := "option-"+f.short, have[f.name]
+		var in goapp.UI
+		if f.values == "" {
+			in = goapp.Input().ID(id).Type("text").Class("small-input mono").Placeholder(text.T("none")).Spellcheck(false).Attr("value", value).OnChange(set(f.name), f.name)
+		} else {
+			opts := []goapp.UI{goapp.Option().Value("").Selected(value == "").Text(text.T("default"))}
+			found := value == ""
+			for _, x := range strings.Fields(f.values) {
+				found = found || x == value
+				opts = append(opts, goapp.Option().Value(x).Selected(x == value).Text(x))
+			}
+			if !found {
+				opts = append(opts, goapp.Option().Value(value).Selected(true).Text(value))
+			}
+			in = goapp.Select().ID(id).Class("select").Body(opts...).OnChange(set(f.name), f.name)
+		}
+		class := "flink-field"
+		if value != "" {
+			class += " given"
+		}
+		fields = append(fields, view.Div(class, goapp.Label().For(id).Title(f.name+"\n"+text.T(f.explain)).Text(text.T(f.label)), in))
+	}
+	others := map[string]string{}
+	for k, x := range have {
+		if !named[k] {
+			others[k] = x
+		}
+	}
+	class := "flink-field"
+	if len(others) > 0 {
+		class += " given"
+	}
+	fields = append(fields, view.Div(class, goapp.Label().For("option-others").Title(text.T("Other options, as name=value; name=value")).Text(text.T("other options")),
+		goapp.Input().ID("option-others").Type("text").Class("small-input mono").Placeholder(text.T("name=value; name=value")).Spellcheck(false).Attr("value", strings.ReplaceAll(model.JoinOptions(others), ";", "; ")).
+			OnChange(func(ctx goapp.Context, _ goapp.Event) {
+				o := moreOptions(r.s.state)
+				for k := range o {
+					if !named[k] {
+						delete(o, k)
+					}
+				}
+				for k, x := range model.SplitOptions(ctx.JSSrc().Get("value").String()) {
+					if k = strings.TrimSpace(k); k != "" && !named[k] {
+						o[k] = strings.TrimSpace(x)
+					}
+				}
+				r.navigate(withOptions(r.s.state, o))
+			})))
+	summary := text.T("More options")
+	if n := len(have); n > 0 {
+		summary = text.F("More options: %s set", model.Plural(int64(n), "option"))
+	}
+	return goapp.Details().ID("more-query-options").Class("more-options query-more").Open(len(have) > 0).Body(goapp.Summary().Text(summary), view.Div("flink-fields", fields...))
 }
 
 // releases are those whose rules can be chosen, the newest first.
@@ -412,9 +597,7 @@ func (r *Root) rulesSelect(st model.State) goapp.UI {
 	}
 	return view.Div("pick-instant rules", goapp.Label().For("query-rules").Text(text.T("Rules of")),
 		goapp.Select().ID("query-rules").Class("select").Title(text.T("Releases of Hudi read some tables differently")).Body(opts...).OnChange(func(ctx goapp.Context, _ goapp.Event) {
-			to := r.s.state
-			to.Rules = ctx.JSSrc().Get("value").String()
-			r.navigate(to)
+			r.navigate(r.s.withRules(r.s.state, ctx.JSSrc().Get("value").String()))
 		}))
 }
 

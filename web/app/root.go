@@ -98,7 +98,10 @@ func (r *Root) OnMount(ctx goapp.Context) {
 		}
 	}
 	takeTexts()
-	r.s.answered = r.askNetwork
+	r.s.answered = func() {
+		r.title() // the table's own name came with an answer
+		r.askNetwork()
+	}
 	r.loadFolders()
 	r.loadSamples(ctx)
 	r.listen()

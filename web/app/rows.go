@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
-	"strings"
 	"time"
 
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
@@ -39,8 +38,28 @@ type rowsView struct {
 	count *rowCount // the count of all rows, while it runs or when it failed
 	fault *api.Fault
 
+	// cols is how columns are shown, layout what that and State.HideMeta were computed for.
+	cols   model.GridColumns
 	widths []float64
-	shown  []int // columns drawn, by index
+	shown  []int // columns shown, by index; the first pinned of them stay at the left edge
+	pinned int
+	auto   []float64 // widths by what the columns hold
+
+	stats   map[string]*load[api.ColumnStats]
+	choose  bool   // the chooser of columns is open
+	find    string // what is searched in it
+	menu    *gridMenu
+	said    string // what was done last, for a moment
+	sizing  int    // the column whose width is being dragged, plus one
+	gridRev int
+	slots   []int64 // the row that each slot of the grid shows, -1 for none
+	anchor  int64   // the row at the top of the slots' own coordinates
+	rowGen  int     // changes with all that every row depends on
+	rowKey  string
+	later   bool // more rows are drawn by a task of their own
+	begun   bool // the grid was drawn once, without rows
+	body    *gridBody
+	copying load[string]
 
 	top, left, viewH, viewW float64
 	win                     model.Window
@@ -102,6 +121,10 @@ func (v *rowsView) OnDismount() {
 		}
 	}
 	v.stopCount()
+	v.copying.stop()
+	for _, l := range v.stats {
+		l.stop()
+	}
 	if v.settle != nil {
 		v.settle.Stop()
 	}
@@ -129,7 +152,9 @@ func (v *rowsView) refresh() {
 	}
 	v.stopCount()
 	v.query, v.pages = q, map[int64]*rowPage{}
-	v.first, v.total, v.known, v.fault, v.widths, v.shown = nil, 0, false, nil, nil, nil
+	v.first, v.total, v.known, v.fault, v.widths, v.auto, v.shown = nil, 0, false, nil, nil, nil, nil
+	v.menu, v.slots, v.begun = nil, nil, false
+	v.copying.reset()
 	v.top, v.left, v.curRow, v.curCol, v.inspect = 0, 0, 0, 0, false
 	v.need(0)
 	v.Update()
@@ -146,7 +171,10 @@ func (v *rowsView) request(offset int64, limit int) (api.Op, any) {
 	if n := int64(v.State.Limit); n > 0 && offset < beyond {
 		limit = int(min(int64(limit), max(n-offset, 1)))
 	}
-	req := api.RowsRequest{Table: t, Options: queryOptions(v.State), Condition: conditionOf(v.State), Offset: offset, Limit: limit}
+	req := api.RowsRequest{Table: t, Options: queryOptions(v.State), Condition: conditionOf(v.State), Order: model.SplitOrder(v.State.Order), Offset: offset, Limit: limit}
+	if offset >= beyond {
+		req.Order = nil // only counted
+	}
 	req.Partitions, req.FileID = placeOf(v.State)
 	return api.OpRows, req
 }
@@ -162,6 +190,7 @@ func (v *rowsView) need(n int64) {
 	query, dispatch := v.query, v.ctx.Dispatch
 	op, req := v.request(n*rowsPage, rowsPage)
 	transport := v.Root.s.transport
+	changes := v.State.Query == "cdc" && !v.Stream
 	queued := make(chan struct{}, 1)
 	go func() {
 		a, err := client.Call[api.Rows](ctx, transport, op, req, func(pr api.Progress) {
@@ -176,6 +205,15 @@ func (v *rowsView) need(n int64) {
 			})
 		})
 		cancel()
+		var cells [][]model.CellText
+		if err == nil {
+			cells = cellTexts(a.Rows)
+			if changes {
+				imagesFirst(cells, &a)
+			}
+		}
+		// What was decoded took its time: drawing it is a task of its own.
+		time.Sleep(time.Millisecond)
 		dispatch(func(goapp.Context) {
 			if v.query != query || v.pages[n] != p {
 				return
@@ -188,6 +226,7 @@ func (v *rowsView) need(n int64) {
 				}
 				return
 			}
+			p.cells = cells
 			v.take(n, p, &a)
 		})
 	}()
@@ -273,15 +312,20 @@ func (v *rowsView) counting() []goapp.UI {
 	}
 }
 
-func (v *rowsView) take(n int64, p *rowPage, a *api.Rows) {
-	p.raw, p.slices = a.Rows, a.Slices
-	p.cells = make([][]model.CellText, len(a.Rows))
-	for i, row := range a.Rows {
-		p.cells[i] = make([]model.CellText, len(row))
+// cellTexts are the texts of the cells of rows.
+func cellTexts(rows [][]json.RawMessage) [][]model.CellText {
+	out := make([][]model.CellText, len(rows))
+	for i, row := range rows {
+		out[i] = make([]model.CellText, len(row))
 		for j, x := range row {
-			p.cells[i][j] = model.Cell(x)
+			out[i][j] = model.Cell(x)
 		}
 	}
+	return out
+}
+
+func (v *rowsView) take(n int64, p *rowPage, a *api.Rows) {
+	p.raw, p.slices = a.Rows, a.Slices
 	if v.first == nil {
 		v.first = a
 	}
@@ -292,7 +336,7 @@ func (v *rowsView) take(n int64, p *rowPage, a *api.Rows) {
 		v.total = max(v.total, a.Total, a.Offset+int64(len(a.Rows)))
 	}
 	v.cap()
-	if v.widths == nil {
+	if v.auto == nil {
 		v.columns()
 	}
 	if len(v.pages) > keepPages {
@@ -324,41 +368,6 @@ func (v *rowsView) dropFar(n int64) {
 			p.cancel()
 		}
 		delete(v.pages, far)
-	}
-}
-
-// columns chooses the columns to draw and their widths.
-func (v *rowsView) columns() {
-	if v.first == nil {
-		return
-	}
-	var names, types []string
-	v.shown = v.shown[:0]
-	for i, c := range v.first.Columns {
-		if c.Meta && v.State.HideMeta {
-			continue
-		}
-		v.shown = append(v.shown, i)
-		names, types = append(names, c.Name), append(types, c.Type)
-	}
-	var sample [][]model.CellText
-	if p := v.pages[0]; p != nil {
-		for i, row := range p.cells {
-			if i == 60 {
-				break
-			}
-			cells := make([]model.CellText, 0, len(v.shown))
-			for _, c := range v.shown {
-				if c < len(row) {
-					cells = append(cells, row[c])
-				}
-			}
-			sample = append(sample, cells)
-		}
-	}
-	v.widths = model.ColumnWidths(names, types, sample)
-	if v.curCol >= len(v.shown) {
-		v.curCol = max(0, len(v.shown)-1)
 	}
 }
 
@@ -396,9 +405,9 @@ func (v *rowsView) moved() {
 	}
 	v.measure()
 	w := v.window()
-	f, e, _, _ := model.Columns(v.widths, v.left, v.viewW-numberW)
+	f, e, _, _ := v.seenColumns()
 	if w != v.win || f != v.colFirst || e != v.colEnd {
-		v.Update()
+		v.redraw()
 	}
 	// Pages are asked for when the scrolling rests, so that flying past costs nothing.
 	if v.settle != nil {
@@ -455,98 +464,6 @@ func (v *rowsView) row(i int64) (cells []model.CellText, p *rowPage) {
 	return p.cells[i%rowsPage], p
 }
 
-func (v *rowsView) key(_ goapp.Context, e goapp.Event) {
-	if e.Get("metaKey").Truthy() || e.Get("altKey").Truthy() || len(v.shown) == 0 || v.total == 0 {
-		return
-	}
-	ctrl := e.Get("ctrlKey").Truthy()
-	page := int64(max(1, (v.viewH-headH)/rowHeight-1))
-	r, c := v.curRow, v.curCol
-	switch e.Get("key").String() {
-	case "ArrowDown":
-		r++
-	case "ArrowUp":
-		r--
-	case "ArrowRight":
-		c++
-	case "ArrowLeft":
-		c--
-	case "PageDown":
-		r += page
-	case "PageUp":
-		r -= page
-	case "Home":
-		c = 0
-		if ctrl {
-			r = 0
-		}
-	case "End":
-		// Once more at the last column: the last row.
-		last := len(v.shown) - 1
-		if ctrl || c == last {
-			r = v.total - 1
-		}
-		c = last
-	case "Enter", " ":
-		v.inspect = !v.inspect
-	case "h":
-		if key, ok := v.recordKey(r); ok {
-			e.Call("preventDefault")
-			e.Call("stopPropagation")
-			v.Root.navigate(v.State.HistoryOf(key))
-		}
-		return
-	case "Escape":
-		if !v.inspect {
-			return
-		}
-		v.inspect = false
-	default:
-		return
-	}
-	e.Call("preventDefault")
-	e.Call("stopPropagation")
-	v.moveTo(r, c)
-}
-
-func (v *rowsView) moveTo(r int64, c int) {
-	v.curRow = min(max(r, 0), v.total-1)
-	v.curCol = min(max(c, 0), len(v.shown)-1)
-	if v.grid != nil {
-		v.grid.Set("scrollTop", model.ScrollTo(v.rowCount(), v.curRow, rowHeight, v.viewH-headH, v.top))
-		x := 0.0
-		for i := range v.curCol {
-			x += v.widths[i]
-		}
-		w := v.widths[v.curCol]
-		room := v.viewW - numberW
-		switch {
-		case x < v.left:
-			v.grid.Set("scrollLeft", x)
-		case x+w > v.left+room:
-			v.grid.Set("scrollLeft", x+w-room)
-		}
-	}
-	v.Update()
-}
-
-func (v *rowsView) click(_ goapp.Context, e goapp.Event) {
-	r, ok := view.Closest(e, "[data-r]", "r")
-	if !ok {
-		return
-	}
-	el := e.Get("target").Call("closest", "[role=gridcell][aria-colindex]")
-	if !el.Truthy() {
-		return
-	}
-	ri, err1 := strconv.ParseInt(r, 10, 64)
-	ci, err2 := strconv.Atoi(el.Call("getAttribute", "aria-colindex").String())
-	if err1 != nil || err2 != nil || ci < 2 {
-		return
-	}
-	v.curRow, v.curCol, v.inspect = ri, ci-2, true
-}
-
 func (v *rowsView) Render() goapp.UI {
 	if v.ctx != nil {
 		// The grid element may be new after this rendering.
@@ -590,7 +507,7 @@ func (v *rowsView) Render() goapp.UI {
 		}
 		body = append(body, view.Empty(view.IconRows, text.T("No rows"), said))
 	default:
-		body = append(body, view.Div("grid-split", v.drawGrid(), v.inspector()))
+		body = append(body, view.Div("grid-split", v.drawnGrid(), v.side()), v.menuBox())
 	}
 	return view.Div("rows", body...)
 }
@@ -610,7 +527,7 @@ func (v *rowsView) toolbar() goapp.UI {
 			items = append(items, asOf)
 		}
 		if v.first.Rules != "" {
-			items = append(items, goapp.Span().Class("dim").Title(text.T("The Hudi release whose rules of reading were followed")).Text(text.F("rules: %s", v.first.Rules)))
+			items = append(items, goapp.Span().Class("dim").Title(text.T("The Hudi release whose rules of reading were followed")).Text(text.F("rules: %s", rulesName(st, v.first.Rules))))
 		}
 	}
 	if st.FileID != "" {
@@ -638,18 +555,18 @@ func (v *rowsView) toolbar() goapp.UI {
 	toggle := goapp.A().Class("switch").Role("switch").Aria("checked", !st.HideMeta).Href("#"+meta.Fragment()).Title(text.T("Show or hide the columns that Hudi adds")).
 		Body(view.Span("switch-knob", ""), goapp.Text(text.T("_hoodie_ columns")))
 	if v.Stream {
-		items = append(items, view.Div("toolbar-end", v.Root.takeAway(false), toggle))
-		out := []goapp.UI{view.Div("toolbar", items...)}
+		items = append(items, view.Div("toolbar-end", v.Root.takeAway(false), v.gridButtons(), toggle))
+		out := []goapp.UI{view.Div("toolbar", items...), v.chooser()}
 		if v.first != nil {
 			if f := view.Findings(v.first.Findings); f != nil {
 				out = append(out, f)
 			}
 		}
-		return view.Div("rows-top", out...)
+		return view.Div("rows-top", view.Group(out...)...)
 	}
-	items = append(items, view.Div("toolbar-end", v.Root.takeAway(true), v.optionsButton(), toggle))
-	out := []goapp.UI{view.Div("toolbar", items...)}
-	if v.Root.s.rowOptions || st.Query != "" || st.Rules != "" {
+	items = append(items, view.Div("toolbar-end", v.Root.takeAway(true), v.gridButtons(), v.optionsButton(), toggle))
+	out := []goapp.UI{view.Div("toolbar", items...), v.chooser()}
+	if v.Root.s.rowOptions || optionsGiven(st) {
 		out = append(out, v.Root.queryForm(st))
 	}
 	out = append(out, &predicateBox{Root: v.Root, State: st, Fault: whereFault(v.fault), Rev: v.Rev})
@@ -661,121 +578,18 @@ func (v *rowsView) toolbar() goapp.UI {
 			out = append(out, f)
 		}
 	}
-	return view.Div("rows-top", out...)
-}
-
-func (v *rowsView) drawGrid() goapp.UI {
-	v.win = v.window()
-	viewW := v.viewW - numberW
-	if viewW <= 0 {
-		viewW = 1200
-	}
-	first, end, before, after := model.Columns(v.widths, v.left, viewW)
-	v.colFirst, v.colEnd = first, end
-	full := numberW
-	for _, w := range v.widths {
-		full += w
-	}
-	// The widths of the columns drawn are told once, by the element around all rows: every
-	// attribute of a cell costs a call into the browser.
-	var cols strings.Builder
-	cols.WriteString(view.Px(numberW) + "px " + view.Px(before) + "px")
-	for i := first; i < end; i++ {
-		cols.WriteString(" " + view.Px(v.widths[i]) + "px")
-	}
-	cols.WriteString(" " + view.Px(after) + "px")
-	spacer := func() goapp.UI { return goapp.Div() }
-
-	head := []goapp.UI{goapp.Div().Class("rownum corner").Role("columnheader").Aria("label", text.T("Row number")).Text("#"), spacer()}
-	for i := first; i < end; i++ {
-		c := v.first.Columns[v.shown[i]]
-		class := "hcell"
-		if numeric(c.Type) {
-			class += " num"
-		}
-		if c.Meta {
-			class += " meta"
-		}
-		head = append(head, goapp.Div().Class(class).Role("columnheader").Aria("colindex", i+2).Title(c.Name+"\n"+c.Type).Body(
-			view.Span("hname", c.Name), view.Span("htype", c.Type)))
-	}
-
-	rows := make([]goapp.UI, 0, v.win.Count)
-	active := ""
-	for k := range v.win.Count {
-		i := v.win.First + k
-		cells, page := v.row(i)
-		class := "grow"
-		if i%2 == 1 {
-			class += " odd"
-		}
-		number := strconv.FormatInt(i+1, 10)
-		out := make([]goapp.UI, 0, end-first+3)
-		out = append(out, goapp.Div().Class("rownum num").Role("rowheader").Text(number), spacer())
-		switch {
-		case cells != nil:
-			for j := first; j < end; j++ {
-				col := v.shown[j]
-				var c model.CellText
-				if col < len(cells) {
-					c = cells[col]
-				}
-				cl := cellClass(c.Kind)
-				if c.Kind != model.NumberNode && numeric(v.first.Columns[col].Type) {
-					cl += " num" // null and NaN stand where the numbers do
-				}
-				if v.first.Columns[col].Meta {
-					cl += " meta"
-				}
-				if v.Stream && col == 0 {
-					cl += " kind " + kindClass(c.Text)
-				}
-				cell := goapp.Div().Role("gridcell").Aria("colindex", j+2).Text(c.Text)
-				if i == v.curRow && j == v.curCol {
-					cl += " current"
-					if v.inspect {
-						cl += " inspected"
-					}
-					active = "cell-current"
-					cell = cell.ID(active)
-				}
-				out = append(out, cell.Class(cl))
-			}
-		case page != nil && page.fault != nil:
-			f := page.fault
-			n := i / rowsPage
-			out = append(out, goapp.Div().Class("gcell fault-cell").Role("gridcell").Body(goapp.Text(f.Message+" "),
-				view.Button("small", text.T("Try again"), func(goapp.Context, goapp.Event) { delete(v.pages, n); v.need(n) }, n)))
-		default:
-			out = append(out, goapp.Div().Class("gcell waiting").Role("gridcell").Body(view.Div("bone")))
-		}
-		rows = append(rows, goapp.Div().Class(class).Role("row").Aria("rowindex", strconv.FormatInt(i+2, 10)).DataSet("r", strconv.FormatInt(i, 10)).Body(out...))
-	}
-	count := int64(-1)
-	if v.known {
-		count = v.total + 1
-	}
-	g := goapp.Div().ID("grid").Class("grid").Role("grid").TabIndex(0).
-		Aria("label", text.T("Rows of the table")).Aria("rowcount", strconv.FormatInt(count, 10)).Aria("colcount", len(v.shown)+1).Aria("readonly", true)
-	if active != "" {
-		g = g.Aria("activedescendant", active)
-	}
-	return g.OnClick(v.click).OnKeyDown(v.key).Body(
-		goapp.Div().Class("grid-all").Role("presentation").Style("height", view.Px(v.win.Height+headH)+"px").Style("width", view.Px(full)+"px").Style("--cols", cols.String()).Body(
-			goapp.Div().Class("grid-head").Role("row").Aria("rowindex", 1).Body(head...),
-			goapp.Div().Class("grid-rows").Role("rowgroup").Style("transform", "translateY("+view.Px(v.win.Top)+"px)").Body(rows...),
-		))
+	return view.Div("rows-top", view.Group(out...)...)
 }
 
 // inspector shows the chosen cell in full.
 func (v *rowsView) inspector() goapp.UI {
-	if !v.inspect || v.curCol >= len(v.shown) {
-		return view.Div("hidden")
+	if !v.inspect || v.curCol >= len(v.shown) || v.curRow < 0 {
+		return nil
 	}
 	p := v.pages[v.curRow/rowsPage]
 	at := int(v.curRow % rowsPage)
 	if p == nil || at >= len(p.raw) {
-		return view.Div("hidden")
+		return nil
 	}
 	col := v.shown[v.curCol]
 	c := v.first.Columns[col]
@@ -792,19 +606,15 @@ func (v *rowsView) inspector() goapp.UI {
 		_ = json.Unmarshal(raw, &s)
 		if s == "" {
 			value = goapp.P().Class("j-null").Text(text.T("empty text"))
+		} else if v.State.Query == "cdc" && !v.Stream && changeImage(c.Name) && json.Valid([]byte(s)) {
+			value = &view.JSONTree{Doc: model.MetaLast(s), Label: c.Name, Depth: 2}
 		} else {
 			value = goapp.Pre().Class("raw value").Text(s)
 		}
 	default:
 		value = goapp.Pre().Class("raw value").Text(string(raw))
 	}
-	row := map[string]json.RawMessage{}
-	for i, col := range v.first.Columns {
-		if i < len(p.raw[at]) {
-			row[col.Name] = p.raw[at][i]
-		}
-	}
-	rowJSON, _ := json.MarshalIndent(row, "", "  ")
+	rowJSON := model.RowJSON(v.first.Columns, p.raw[at])
 	facts := []goapp.UI{view.Fact(text.T("Column"), view.Mono(c.Name)), view.Fact(text.T("Type"), view.Mono(c.Type)), view.FactText(text.T("Row"), model.Count(v.curRow+1))}
 	if sl := sliceOf(p.slices, v.curRow); sl != nil {
 		st := v.State.Go(model.Files)
@@ -822,7 +632,7 @@ func (v *rowsView) inspector() goapp.UI {
 		view.Div("actions", actions...),
 		view.Div("actions",
 			&view.CopyButton{Label: text.T("Copy value"), Text: copyText(raw, cell), Wide: true},
-			&view.CopyButton{Label: text.T("Copy row"), Text: string(rowJSON), Wide: true}),
+			&view.CopyButton{Label: text.T("Copy row"), Text: rowJSON, Wide: true}),
 		view.Facts("", facts...),
 	)
 }
@@ -830,6 +640,9 @@ func (v *rowsView) inspector() goapp.UI {
 // recordKey is the record key of a row: the meta column, or made of the key fields where the
 // table stores no meta columns.
 func (v *rowsView) recordKey(row int64) (string, bool) {
+	if row < 0 {
+		return "", false
+	}
 	p := v.pages[row/rowsPage]
 	at := int(row % rowsPage)
 	if p == nil || at >= len(p.raw) || v.first == nil {
@@ -870,4 +683,25 @@ func numeric(t string) bool {
 		return true
 	}
 	return false
+}
+
+// changeImage reports whether a column of change data is an image of a row: JSON in a text.
+func changeImage(name string) bool { return name == "before" || name == "after" }
+
+// imagesFirst shows what the images of changes hold, with the columns that Hudi adds at their ends.
+func imagesFirst(cells [][]model.CellText, a *api.Rows) {
+	for j := range a.Columns {
+		if !changeImage(a.Columns[j].Name) {
+			continue
+		}
+		for i, row := range a.Rows {
+			var s string
+			if j >= len(row) || json.Unmarshal(row[j], &s) != nil || s == "" {
+				continue
+			}
+			if doc, err := json.Marshal(model.MetaLast(s)); err == nil {
+				cells[i][j] = model.Cell(doc)
+			}
+		}
+	}
 }

@@ -52,6 +52,9 @@ type Session struct {
 	house      load[api.Housekeeping]
 	anatomy    load[api.Anatomy]
 	group      load[api.Group]
+	activity   load[api.Activity]
+	// activityFrom and activityTo are the instants on the screen whose numbers are drawn.
+	activityFrom, activityTo string
 	// plan is that of the query shown, planRight the right one beside that of a release.
 	plan, planRight load[api.Plan]
 	// splits are those of a batch read of Flink, sim is its streaming read.
@@ -165,6 +168,8 @@ func (s *Session) resetAll() {
 	s.house.reset()
 	s.anatomy.reset()
 	s.group.reset()
+	s.activity.reset()
+	s.activityFrom, s.activityTo = "", ""
 	s.anatomyChunk = 0
 	s.plan.reset()
 	s.planRight.reset()
@@ -221,6 +226,10 @@ func (s *Session) ensure() {
 		}
 		if s.timeline.val != nil {
 			want(s, &s.relations, "all", api.OpRelations, api.RelationsRequest{Table: t})
+		}
+		if st.Activity && s.activityTo != "" {
+			wantAsOf(s, &s.activity, "activity", s.activityFrom+" to "+s.activityTo, api.OpActivity,
+				api.ActivityRequest{Table: t, From: s.activityFrom, To: s.activityTo, Limit: activityCommits, Metadata: true})
 		}
 		if s.askArchive {
 			want(s, &s.archived, "to "+s.archivedTo, api.OpTimeline, api.TimelineRequest{Table: t, Archived: true,

@@ -404,3 +404,23 @@ func TestMovingThroughTimeKeepsWhatIsShown(t *testing.T) {
 		t.Errorf("%+v", s.health)
 	}
 }
+
+// TestFilesFollowTheCursor: after several moves the files are those of the last one.
+func TestFilesFollowTheCursor(t *testing.T) {
+	f := &service{answers: answers()}
+	s, until := open(f)
+	st := model.State{Table: "sample:x", View: model.Files}
+	s.dispatch(func() { s.apply(st) })
+	until("files", func() bool { return s.files.val != nil })
+	for _, a := range []string{"5", "4"} {
+		st.AsOf = a
+		s.dispatch(func() { s.apply(st) })
+	}
+	until("the files", func() bool { return strings.HasSuffix(s.files.key, "as of 4") && !s.files.busy })
+	if s.files.kept || s.partitions.kept || s.files.fault != nil {
+		t.Errorf("%+v", s.files)
+	}
+	if asked := f.ops(); !slices.Contains(asked, `files {"table":"sample:x","as_of":"4"}`) {
+		t.Errorf("asked %q", asked)
+	}
+}

@@ -323,6 +323,10 @@ func (v *streamView) options(st model.State) goapp.UI {
 			v.Root.navigate(to)
 		}
 	}
+	// Ranges are of completion times or of requested times; until the table's version is known, none are offered.
+	o := v.Root.s.overview.val
+	known := o != nil
+	requested := known && model.FlinkByRequestedTime(o.Version, st.Rules)
 	var fields []goapp.UI
 	named := map[string]bool{}
 	more := false
@@ -361,7 +365,11 @@ func (v *streamView) options(st model.State) goapp.UI {
 		if value != "" {
 			class += " given"
 		}
-		fields = append(fields, view.Div(class, goapp.Label().For(id).Class("mono").Title(text.T(f.explain)).Text(f.name), in))
+		var note goapp.UI
+		if f.kind == "instant" && known && model.ParseSearch(value).TimeOnly() {
+			note = bothTimes(v.Root.s, id+"-times", value, requested)
+		}
+		fields = append(fields, view.Div(class, view.Group(goapp.Label().For(id).Class("mono").Title(text.T(f.explain)).Text(f.name), in, note)...))
 	}
 	others := map[string]string{}
 	for k, x := range have {
@@ -388,9 +396,20 @@ func (v *streamView) options(st model.State) goapp.UI {
 				v.Root.navigate(to)
 			})))
 	list := []goapp.UI{goapp.Option().Value("earliest")}
-	writes, _ := v.Root.s.instants().Writes("", maxPicked)
-	for _, in := range writes {
-		list = append(list, goapp.Option().Value(in.Requested))
+	if known {
+		writes, _ := v.Root.s.instants().Writes("", maxPicked)
+		for _, in := range writes {
+			said := in.Action
+			if in.Operation != "" {
+				said += ", " + opName(in.Operation)
+			}
+			if !requested {
+				said = text.F("requested %s", in.Requested) + ", " + said
+			}
+			if time := model.TimeOf(in, requested); time != "" {
+				list = append(list, goapp.Option().Value(time).Text(said))
+			}
+		}
 	}
 	summary := text.T("Flink's options")
 	if n := len(have); n > 0 {

@@ -39,6 +39,8 @@ type timelineView struct {
 	queued    bool
 	plotEl    goapp.Value
 	listeners []func()
+	// nextFrom and nextTo are the instants whose numbers are asked for once the part shown rests.
+	nextFrom, nextTo string
 }
 
 // laid is a plot with what it was made of.
@@ -190,6 +192,7 @@ func (v *timelineView) gantt() []goapp.UI {
 			view.Span("num", count),
 			ignored,
 			v.archiveButton(),
+			v.activitySwitch(),
 			v.searchBox(all),
 			v.zoomButtons(),
 			goapp.Div().Class("segmented").Role("group").Aria("label", text.T("What the time axis orders by")).Body(
@@ -204,6 +207,7 @@ func (v *timelineView) gantt() []goapp.UI {
 		long,
 		v.plot(all),
 		v.overview(),
+		v.activityTable(),
 	)
 }
 
@@ -474,6 +478,8 @@ func (v *timelineView) plot(list *model.Instants) goapp.UI {
 		lanes = append(lanes, laneAt{y, l})
 		y += laneHead + float64(l.Rows)*rowPitch + laneGap
 	}
+	v.followActivity()
+	drawn, y := v.activity(list, chart, p, y)
 	height := max(y, 80)
 	if archived > 0 && archived < list.Len() && axis != model.OnCompleted {
 		if x := min(p.XOf(chart.Fraction(archived)), p.Width); x > 1 {
@@ -488,6 +494,7 @@ func (v *timelineView) plot(list *model.Instants) goapp.UI {
 			view.Svg("text").Attr("data-c", "tick-label").Attr("x", view.Px(t.LabelX)).Attr("y", "12").Text(t.Label),
 		)
 	}
+	shapes = append(shapes, drawn...)
 	related, wanted := v.related(v.hovered(list)), map[string][]point{}
 	related = related[:min(len(related), maxArcs)]
 	for _, x := range related {

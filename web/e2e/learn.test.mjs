@@ -206,6 +206,28 @@ test("after the first visit the page works without a network, with the samples s
   await p.context().close();
 });
 
+test("without its server the page works; another program at the address gets its place back", async () => {
+  let server = await serve(dist);
+  const p = await page({ ...env, site: server }, "#/t=sample:mor_trips_h120&v=files", { serviceWorkers: "allow" });
+  await p.waitForSelector(".slice");
+  await p.waitForFunction(() => navigator.serviceWorker.controller);
+  await p.waitForFunction(async () => Boolean(await caches.match("samples/mor_trips_h120.zip")));
+  const port = Number(new URL(server.url).port);
+  await server.close();
+  await p.reload();
+  await p.waitForSelector(".slice");
+  await p.click('.tab[href*="v=rows"]');
+  await p.waitForSelector("#grid [role=gridcell]");
+  const site = fs.mkdtempSync(path.join(env.temp, "other-"));
+  fs.writeFileSync(path.join(site, "index.html"), "<!doctype html><title>other</title><h1>Another program</h1>");
+  server = await serve(site, { port });
+  await p.reload();
+  await p.waitForSelector('h1:has-text("Another program")');
+  assert.equal(await p.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length + (await caches.keys()).length), 0);
+  await p.context().close();
+  await server.close();
+});
+
 test("only the page's own files are kept", async () => {
   // A table below the page's own address, and the list of the server's tables.
   const site = fs.mkdtempSync(path.join(env.temp, "site-"));

@@ -17,7 +17,7 @@ const types = {
 
 const escape = (s) => s.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 
-export function serve(root, { cors = false, listing = true, delay = 0 } = {}) {
+export function serve(root, { cors = false, listing = true, delay = 0, port = 0 } = {}) {
   const requests = [];
   const server = http.createServer(async (req, res) => {
     requests.push({ method: req.method, url: req.url, range: req.headers.range });
@@ -73,7 +73,7 @@ export function serve(root, { cors = false, listing = true, delay = 0 } = {}) {
     else fs.createReadStream(file).pipe(res);
   });
   return new Promise((done) => {
-    server.listen(0, "127.0.0.1", () => {
+    server.listen(port, "127.0.0.1", () => {
       const url = `http://127.0.0.1:${server.address().port}`;
       done({ url, requests, close: () => new Promise((end) => { server.closeAllConnections(); server.close(end); }) });
     });

@@ -73,7 +73,8 @@ type Options struct {
 }
 
 // requests are the operations offered over HTTP with their request types. "close"
-// is not: what is held for a table is shared by all clients.
+// is not: what is held for a table is shared by all clients. "network" is not: it tells the addresses
+// of the storage behind the server.
 var requests = map[api.Op]reflect.Type{
 	api.OpOverview:     reflect.TypeFor[api.OverviewRequest](),
 	api.OpTimeline:     reflect.TypeFor[api.TimelineRequest](),
@@ -88,6 +89,7 @@ var requests = map[api.Op]reflect.Type{
 	api.OpRows:         reflect.TypeFor[api.RowsRequest](),
 	api.OpHistory:      reflect.TypeFor[api.HistoryRequest](),
 	api.OpAnatomy:      reflect.TypeFor[api.AnatomyRequest](),
+	api.OpActivity:     reflect.TypeFor[api.ActivityRequest](),
 	api.OpGroup:        reflect.TypeFor[api.GroupRequest](),
 	api.OpScan:         reflect.TypeFor[api.ScanRequest](),
 	api.OpPlan:         reflect.TypeFor[api.PlanRequest](),

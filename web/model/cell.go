@@ -113,7 +113,7 @@ func ColumnWidths(names, types []string, rows [][]CellText) []float64 {
 				break
 			}
 			t := utf8.RuneCountInString(row[i].Text)
-			if row[i].Kind == NumberNode {
+			if row[i].Kind == NumberNode || row[i].Kind == StringNode && digits(row[i].Text) != "" {
 				t = int(float64(t)*perDigit/perRune) + 1
 			}
 			n = max(n, t)

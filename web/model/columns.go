@@ -399,3 +399,53 @@ func AndWhere(where, condition string) string {
 	}
 	return where + " AND " + condition
 }
+
+// RowJSON writes a row as a JSON object with its columns in order.
+func RowJSON(columns []api.Column, row []json.RawMessage) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, c := range columns {
+		if i >= len(row) {
+			break
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, _ := json.Marshal(c.Name)
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(row[i])
+	}
+	b.WriteByte('}')
+	return Pretty([]byte(b.String()))
+}
+
+// RowWhere is the condition that finds a row again by its key; false where it has none.
+func RowWhere(columns []api.Column, row []json.RawMessage, keys []string) (string, bool) {
+	at := map[string]int{}
+	for i, c := range columns {
+		if i < len(row) {
+			at[c.Name] = i
+		}
+	}
+	list := keys
+	if i, ok := at["_hoodie_record_key"]; ok && Cell(row[i]).Kind == StringNode {
+		list = []string{"_hoodie_record_key"}
+		if j, ok := at["_hoodie_partition_path"]; ok && Cell(row[j]).Text != "" {
+			list = append(list, "_hoodie_partition_path")
+		}
+	}
+	where := ""
+	for _, name := range list {
+		i, ok := at[name]
+		if !ok {
+			return "", false
+		}
+		c, ok := Equals(name, columns[i].Type, row[i])
+		if !ok {
+			return "", false
+		}
+		where = AndWhere(where, c)
+	}
+	return where, where != ""
+}

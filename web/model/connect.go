@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"hudiscope/web/text"
 )
 
 // StoreKind is a kind of object store.
@@ -29,9 +31,9 @@ func (k StoreKind) Title() string {
 	case GCS:
 		return "Google Cloud"
 	case Signer:
-		return "Signer"
+		return text.Key("Signer")
 	}
-	return "Address"
+	return text.Key("Address")
 }
 
 // Store is the place of a table in an object store. It holds no credentials.

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"math"
+	"sort"
 	"strings"
 
 	"hudiscope/core/api"
@@ -198,6 +199,19 @@ func (l *Instants) Find(requested, action string) int {
 	return l.foundAt
 }
 
+// Seek is Find for instants of the active timeline, of which there may be many to find.
+func (l *Instants) Seek(requested, action string) int {
+	if l.Len() == 0 {
+		return -1
+	}
+	for i := l.Archived + sort.SearchStrings(l.requested[l.Archived:], requested); i < len(l.requested) && l.requested[i] == requested; i++ {
+		if action == "" || l.Action(i) == action {
+			return i
+		}
+	}
+	return -1
+}
+
 // Search is what a user looks for among instants: the beginning of a requested or completion time,
 // and words in the action or state.
 type Search struct {
@@ -294,6 +308,20 @@ func (l *Instants) Nearest(time string) int {
 		}
 	}
 	return best
+}
+
+// Timed is a completed write by the time that ranges take ([TimeOf]); false when none has that time.
+func (l *Instants) Timed(time string, requested bool) (api.Instant, bool) {
+	times := l.completed
+	if requested {
+		times = l.requested
+	}
+	for i := len(times) - 1; i >= 0 && time != ""; i-- {
+		if times[i] == time && l.Write(i) {
+			return l.At(i), true
+		}
+	}
+	return api.Instant{}, false
 }
 
 // Writes lists completed writes, newest first, up to a number: those whose requested time begins with

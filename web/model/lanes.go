@@ -208,6 +208,39 @@ func NewChart(instants *Instants, axis Axis) *Chart {
 	return c
 }
 
+// FractionOf is the place of a time on the axis, as Fraction; between two instants in equal steps it is that of the
+// earlier one. NaN for text that holds no time.
+func (c *Chart) FractionOf(instant string) float64 {
+	if c.axis == InSteps {
+		n := c.instants.Len()
+		at := sort.Search(n, func(p int) bool { return c.instants.requested[c.Order[p]] > instant })
+		if n == 0 {
+			return math.NaN()
+		}
+		return float64(max(at-1, 0)) / float64(n)
+	}
+	t := millis(instant[:min(len(instant), 17)])
+	if t == noTime {
+		return math.NaN()
+	}
+	return float64(t-c.from.UnixMilli()) / float64(c.to.UnixMilli()-c.from.UnixMilli())
+}
+
+// Within are the requested times of the first and the last instant whose place lies in a part of the axis, "" and ""
+// when there is none.
+func (c *Chart) Within(e Extent) (first, last string) {
+	for i := range c.instants.Len() {
+		if f := c.Fraction(i); f >= e.A-1e-9 && f <= e.B+1e-9 {
+			t := c.instants.requested[i]
+			if first == "" || t < first {
+				first = t
+			}
+			last = max(last, t)
+		}
+	}
+	return first, last
+}
+
 // Fraction is where an instant begins on the whole axis.
 func (c *Chart) Fraction(i int) float64 {
 	if i < 0 || i >= len(c.start) || math.IsNaN(c.start[i]) {

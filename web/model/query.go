@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -271,4 +272,85 @@ func ReaderQueues(splits []api.Split, tasks int) [][]api.Split {
 		queues[i] = append(queues[i], s)
 	}
 	return queues
+}
+
+// The options by which a query changes what the times of its range are.
+const (
+	OptionTableVersion = "hoodie.datasource.read.incr.table.version"
+	OptionHollow       = "hoodie.read.timeline.holes.resolution.policy"
+)
+
+// ByRequestedTime reports whether Spark takes the range of an incremental query of a table as requested times, and not
+// as completion times: below table version 8, in every release before 1.0, and where an option asks for it.
+func ByRequestedTime(version int, release string, options map[string]string) bool {
+	if n, ok := atoi(options[OptionTableVersion]); ok && n > 0 {
+		version = int(n)
+	}
+	if version >= 8 && !before1(release) {
+		return false
+	}
+	return !strings.EqualFold(options[OptionHollow], "USE_TRANSITION_TIME")
+}
+
+// FlinkByRequestedTime is the same of the start and the end of Flink's reads: releases from 1.0 on take completion
+// times of every table.
+func FlinkByRequestedTime(version int, release string) bool {
+	return version < 8 && (release == "" || before1(release))
+}
+
+func before1(release string) bool { return strings.HasPrefix(release, "0.") }
+
+// TimeOf is the time of an instant by which ranges are taken.
+func TimeOf(in api.Instant, requested bool) string {
+	if requested {
+		return in.Requested
+	}
+	return in.Completed
+}
+
+// MetaLast writes a JSON object on one line with the columns that Hudi adds behind the others; what is no object comes
+// back as it is.
+func MetaLast(doc string) string {
+	dec := json.NewDecoder(strings.NewReader(doc))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return doc
+	}
+	var own, meta []string
+	for dec.More() {
+		t, err := dec.Token()
+		name, ok := t.(string)
+		var value json.RawMessage
+		if err != nil || !ok || dec.Decode(&value) != nil {
+			return doc
+		}
+		key, err := json.Marshal(name)
+		if err != nil {
+			return doc
+		}
+		x := string(key) + ":" + string(value)
+		if strings.HasPrefix(name, "_hoodie_") {
+			meta = append(meta, x)
+		} else {
+			own = append(own, x)
+		}
+	}
+	if _, err := dec.Token(); err != nil || len(meta) == 0 {
+		return doc
+	}
+	return "{" + strings.Join(append(own, meta...), ",") + "}"
+}
+
+// PlanFindings are the findings of a plan that another one lacks.
+func PlanFindings(a, b *api.Plan) []api.Finding {
+	has := map[string]bool{}
+	for _, f := range b.Findings {
+		has[f.Title+"\x00"+f.Detail] = true
+	}
+	var out []api.Finding
+	for _, f := range a.Findings {
+		if f.Level != "note" && !has[f.Title+"\x00"+f.Detail] {
+			out = append(out, f)
+		}
+	}
+	return out
 }

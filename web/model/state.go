@@ -88,8 +88,9 @@ type State struct {
 	Block int
 	// Byte is the offset plus one of the byte to show in hex.
 	Byte int64
-	// Axis of the timeline: "", "completed" or "steps".
-	Axis string
+	// Axis of the timeline: "", "completed" or "steps". Activity shows how much commits wrote below it.
+	Axis     string
+	Activity bool
 	// HideMeta hides the _hoodie_ columns.
 	HideMeta bool
 	// Key is the record key whose history is shown, or with Prefix the beginning of keys.
@@ -106,7 +107,10 @@ type State struct {
 	Part, Find string
 	// Query is how rows are read: "" (snapshot), "ro" (read-optimized), "inc" (incremental) or
 	// "cdc" (change data), the last two with Begin and End.
+	// Begin and End are times as the query's options take them: see [ByRequestedTime].
 	Query, Begin, End string
+	// Options are more options of Spark's reader ([JoinOptions]), some by short names.
+	Options string
 	// Limits are the health checks' thresholds that are not the defaults ([JoinLimits]).
 	Limits string
 	// Rules is the Hudi release whose read rules apply; "" gives the right answer.
@@ -210,7 +214,7 @@ func (s State) Fragment() string {
 	}
 	for _, f := range [...]struct{ name, value string }{
 		{"c1", s.Before}, {"c2", s.After}, {"mp", s.Part}, {"mk", s.Find},
-		{"q", s.Query}, {"qb", s.Begin}, {"qe", s.End}, {"h", s.Rules},
+		{"q", s.Query}, {"qb", s.Begin}, {"qe", s.End}, {"qo", s.Options}, {"h", s.Rules},
 		{"w", s.Where}, {"cols", s.Columns}, {"sm", s.MaxPartition}, {"so", s.OpenCost}, {"sp", s.Parallelism},
 		{"fo", s.Flink}, {"fs", s.Seen}, {"ht", s.Limits},
 		{"ob", s.Order}, {"gc", s.Grid}, {"cs", s.Stats},
@@ -243,6 +247,9 @@ func (s State) Fragment() string {
 	}
 	if s.Map {
 		add("tm", "1")
+	}
+	if s.Activity {
+		add("ac", "1")
 	}
 	if s.Lesson != "" {
 		add("ls", s.Lesson)
@@ -328,6 +335,8 @@ func ParseFragment(frag string) State {
 			s.Begin = v
 		case "qe":
 			s.End = v
+		case "qo":
+			s.Options = v
 		case "h":
 			s.Rules = v
 		case "ht":
@@ -376,6 +385,8 @@ func ParseFragment(frag string) State {
 			s.GroupHistory = v == "1"
 		case "tm":
 			s.Map = v == "1"
+		case "ac":
+			s.Activity = v == "1"
 		case "ls":
 			s.Lesson = v
 		case "ln":

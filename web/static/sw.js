@@ -138,6 +138,22 @@ const part = async (request, whole) => {
   return new Response(bytes.slice(from, to + 1), { status: 206, headers });
 };
 
+// Ports of this machine are used by one program after the other. When the page is asked for there, and
+// what runs now has no hudiscope, this worker leaves.
+const loopback = /^(localhost|127\.0\.0\.1|\[::1\]|.*\.localhost)$/.test(self.location.hostname);
+const replaced = async () => {
+  try {
+    const answer = await fetch(address("sw.js"), { cache: "no-store" });
+    return answer.ok ? !(await answer.text()).startsWith("const release = ") : answer.status === 404 || answer.status === 410;
+  } catch {
+    return false; // nothing runs: the page works all the same
+  }
+};
+const leave = async () => {
+  await self.registration.unregister();
+  for (const name of await caches.keys()) if (name.startsWith(prefix)) await caches.delete(name);
+};
+
 self.addEventListener("fetch", (e) => {
   const request = e.request;
   if (request.method !== "GET" && request.method !== "HEAD") return;
@@ -150,6 +166,10 @@ self.addEventListener("fetch", (e) => {
   const name = named(request.url);
   if (!name) return;
   e.respondWith((async () => {
+    if (request.mode === "navigate" && loopback && (await replaced())) {
+      await leave();
+      return fetch(request);
+    }
     const cache = await caches.open(present);
     let whole = await cache.match(address(name));
     if (!whole) {

@@ -6,6 +6,7 @@ package view
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/maxence-charriere/go-app/v9/pkg/app"
 
@@ -167,9 +168,9 @@ func FaultPanel(f *api.Fault, bytes app.UI, retry Handler) app.UI {
 	if retry != nil {
 		actions = append(actions, Button("", text.T("Try again"), retry))
 	}
-	body := []app.UI{app.P().Class("fault-message").Text(f.Message)}
+	body := []app.UI{app.P().Class("fault-message").Lang(Lang(f.Message)).Text(f.Message)}
 	if f.Try != "" {
-		body = append(body, app.P().Class("fault-try").Text(f.Try))
+		body = append(body, app.P().Class("fault-try").Lang(Lang(f.Try)).Text(f.Try))
 	}
 	if len(where) > 0 {
 		body = append(body, app.Dl().Class("facts inline").Body(where...))
@@ -189,6 +190,17 @@ func Empty(icon Icon, title, said string, actions ...app.UI) app.UI {
 		body = append(body, Div("actions", acts...))
 	}
 	return Div("empty", body...)
+}
+
+// Lang is the HTML language of a sentence that the core may have said: the core speaks English only,
+// whatever the language of the page. One with Chinese characters is of the page itself.
+func Lang(sentence string) string {
+	for _, r := range sentence {
+		if unicode.Is(unicode.Han, r) {
+			return "zh-Hans"
+		}
+	}
+	return text.English
 }
 
 // Findings lists what a user should know about.
@@ -241,7 +253,7 @@ func findings(list []api.Finding) app.UI {
 		if f.File != "" {
 			said = append(said, app.Text(" "), Mono(f.File))
 		}
-		items = append(items, app.Li().Class("finding", tone).Body(icon.UI(), Div("finding-text", said...)))
+		items = append(items, app.Li().Class("finding", tone).Body(icon.UI(), Div("finding-text", said...).Lang(Lang(f.Title+f.Detail))))
 	}
 	return app.Ul().Class("findings").Body(items...)
 }

@@ -83,6 +83,8 @@ type Source struct {
 	src   storage.Source
 	o     Options
 	slots chan struct{}
+	// whole keeps buffers for files whose size is not known before they are read: most are far smaller.
+	whole sync.Pool
 	lists flight.Group[listKey, storage.Listing]
 
 	mu    sync.Mutex
@@ -428,16 +430,24 @@ func (s *Source) contact(ctx context.Context, f *file) error {
 		return nil
 	}
 	// One byte more than the listing said, to notice a file that has grown since.
-	buf := make([]byte, s.o.Small)
+	var buf []byte
 	if hint >= 0 {
 		buf = make([]byte, hint+1)
+	} else if b, ok := s.whole.Get().(*[]byte); ok {
+		buf = *b
+	} else {
+		buf = make([]byte, s.o.Small)
 	}
 	n, err := s.read(ctx, o, buf, 0)
 	var size int64
 	switch {
 	case errors.Is(err, io.EOF):
 		size = int64(n)
+		took := buf
 		buf = slices.Clone(buf[:n])
+		if hint < 0 {
+			s.whole.Put(&took)
+		}
 	case err != nil:
 		return s.failed(f, err)
 	default:

@@ -85,6 +85,12 @@ func (l *Log) With(ctx context.Context, place, name string) context.Context {
 	return context.WithValue(ctx, key{}, &work{log: l, place: place, name: name})
 }
 
+// Behind returns a context whose requests the Log keeps as those of a kind of work that goes on behind
+// its calls, such as a stream of rows of which each call takes some.
+func (l *Log) Behind(place, name string) context.Context {
+	return context.WithValue(context.Background(), key{}, &work{log: l, place: place, name: name})
+}
+
 // sum finds or makes a Sum; l.mu is held. The one that is not in use for longest makes room.
 func (l *Log) sum(place, name string) *Sum {
 	k := [2]string{place, name}
