@@ -65,7 +65,9 @@ func TestDependenciesAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var m struct{ Require []struct{ Path, Version string } }
+	var m struct {
+		Require []struct{ Path, Version string }
+	}
 	if err := json.Unmarshal(mod, &m); err != nil {
 		t.Fatal(err)
 	}

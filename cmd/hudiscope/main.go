@@ -226,7 +226,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "hudiscope %s: %v\n", cmd.name, err)
 		return exitUsage
 	}
-	env.svc = explorer.New(env.flags.stores.open, env.flags.budgets())
+	options := env.flags.budgets()
+	options.LocalPaths = true
+	env.svc = explorer.New(env.flags.stores.open, options)
 	if err := cmd.run(ctx, env, rest); err != nil {
 		var status exitStatus
 		if errors.As(err, &status) {

@@ -75,6 +75,9 @@ func (f *stepFlags) load() (*streamState, error) {
 	if err := json.Unmarshal(b, s); err != nil {
 		return nil, &api.Fault{Kind: "invalid request", File: f.state, Offset: -1, Message: f.state + " is no state of a stream: " + err.Error() + ".", Try: "Name another file, or remove this one to begin anew."}
 	}
+	if s.Monitor == nil {
+		return nil, &api.Fault{Kind: "invalid request", File: f.state, Offset: -1, Message: f.state + " is no state of a stream: it has no \"monitor\".", Try: "Name another file, or remove this one to begin anew."}
+	}
 	return s, nil
 }
 
@@ -110,6 +113,10 @@ func (e *environment) runSteps(ctx context.Context, t api.Table) error {
 	switch {
 	case e.flags.batch:
 		return usageError("--steps runs a stream; a batch read has none")
+	case f.steps == 0 && f.state != "":
+		return usageError("--state keeps the state of a stream that is read step by step: say with --steps N how many mini batches every reader reads")
+	case f.steps == 0 && f.miniBatch != 0:
+		return usageError("--mini-batch is for a stream that is read step by step: say with --steps N how many mini batches every reader reads")
 	case f.steps <= 0:
 		return usageError("--steps: want how many mini batches every reader reads, 1 or more")
 	}

@@ -185,6 +185,8 @@ type SplitsRequest struct {
 
 // StreamState is the state of Flink's monitor between two looks, as a checkpoint saves it.
 type StreamState struct {
+	// Table is the identity of the table that the state is of; no other table takes it.
+	Table         string  `json:"table"`
 	IssuedInstant string  `json:"issued_instant"`
 	IssuedOffset  string  `json:"issued_offset"`
 	Remaining     []Split `json:"remaining,omitempty"`
@@ -265,6 +267,8 @@ type OperatorRequest struct {
 
 // OperatorState is the state of all readers, as a checkpoint saves it.
 type OperatorState struct {
+	// Table is as in StreamState.
+	Table   string        `json:"table"`
 	Readers []ReaderState `json:"readers"`
 }
 

@@ -48,9 +48,7 @@ func TestFilesAsOf(t *testing.T) {
 				if p.Base != "" {
 					planned = append(planned, p.Base)
 				}
-				for _, l := range p.Logs {
-					planned = append(planned, l)
-				}
+				planned = append(planned, p.Logs...)
 			}
 			later := map[string]bool{}
 			o, err := s.Overview(ctx, api.OverviewRequest{Table: tab})

@@ -22,6 +22,9 @@ func restrict(p *query.Plan, c api.Condition) error {
 			return badCondition(err, "where")
 		}
 		p.Restrict(where)
+		for _, x := range where.Vain() {
+			p.Hints = append(p.Hints, query.Hint{Title: "A constant of the condition is no value", Detail: x})
+		}
 	}
 	if err := p.Select(c.Columns); err != nil {
 		return badCondition(err, "columns")

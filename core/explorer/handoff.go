@@ -28,7 +28,7 @@ func (s *Service) Handoff(ctx context.Context, req api.HandoffRequest) (*api.Han
 	}
 	c := h.table.Config
 	t := &handoff.Table{
-		Name: c.TableName(), Database: c.Database(), Address: handoff.AddressOf(h.location, c.TableName()),
+		Name: c.TableName(), Database: c.Database(), Address: handoff.AddressOf(h.location, c.TableName(), s.opts.LocalPaths),
 		Version: c.Version, Release: h.table.Rules.Version, MergeOnRead: c.MergeOnRead(), BaseFormat: strings.ToUpper(c.BaseFormat()),
 		MetaFields: c.PopulateMetaFields(), Bootstrapped: c.BootstrapBasePath() != "", Custom: h.table.MergeSupport() != nil,
 		RecordKeys: c.RecordKeyFields(), Partitions: c.PartitionFields(), HasPathNames: c.HiveStyle(), Ordering: c.OrderingFields(),

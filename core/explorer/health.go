@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -34,7 +35,7 @@ func (s *Service) Health(ctx context.Context, req api.HealthRequest) (*api.Healt
 		return nil, err
 	}
 	if req.AsOf == "" && (len(req.Checks) == 0 || slices.Contains(req.Checks, "metadata-table")) {
-		if err := s.metadataHealth(ctx, h, in); err != nil {
+		if err := s.metadataHealth(ctx, h, in, req.Deep); err != nil {
 			return nil, err
 		}
 	}
@@ -68,7 +69,7 @@ func (s *Service) Health(ctx context.Context, req api.HealthRequest) (*api.Healt
 }
 
 // metadataHealth compares the metadata table's listing with the storage's.
-func (s *Service) metadataHealth(ctx context.Context, h *handle, in *health.Input) error {
+func (s *Service) metadataHealth(ctx context.Context, h *handle, in *health.Input, deep bool) error {
 	if !slices.Contains(h.table.Config.MetadataPartitions(), string(metatable.Files)) {
 		in.MetadataNote = "The table has no metadata table that lists files."
 		return nil
@@ -90,9 +91,59 @@ func (s *Service) metadataHealth(ctx context.Context, h *handle, in *health.Inpu
 		in.Metadata = []api.HealthFinding{{Level: "error", Title: "The metadata table can't be read", Detail: ToFault(err).Error(), Count: 1,
 			Evidence: []api.HealthEvidence{{Text: ToFault(err).Message, File: ToFault(err).File}}, Link: api.HealthLink{View: "metadata"},
 			Hudi: "Queries that list files by it fail; with hoodie.metadata.enable=false they list the storage."}}
+	} else {
+		in.Metadata = health.Metadata(metatable.Compare(in.View, l))
+	}
+	if m == nil {
 		return nil
 	}
-	in.Metadata = health.Metadata(metatable.Compare(in.View, l))
+	return h.indexHealth(ctx, m, in, deep, err != nil)
+}
+
+// Bounds of the look at the files of the metadata table that is not deep.
+const (
+	maxIndexGroups   = 200
+	maxIndexEvidence = 20
+)
+
+// indexHealth looks whether the files of the metadata table's partitions can be read. What was found when files were
+// listed is not told twice.
+func (h *handle) indexHealth(ctx context.Context, m *metatable.Table, in *health.Input, deep, listed bool) error {
+	for _, p := range h.table.Config.MetadataPartitions() {
+		if listed && p == string(metatable.Files) {
+			continue
+		}
+		h.progress(ctx, api.Progress{Phase: "Checking the metadata table: " + p})
+		f := api.HealthFinding{Level: "error", Title: "The index " + p + " of the metadata table can't be read", Link: api.HealthLink{View: "metadata"},
+			Hudi: "Queries that ask it fail or leave nothing out by it, and writers that look keys up in it fail. Dropping the index makes the next writer build it anew."}
+		add := func(fileID string, err error) bool {
+			f.Count++
+			if len(f.Evidence) < maxIndexEvidence {
+				x := ToFault(err)
+				f.Evidence = append(f.Evidence, api.HealthEvidence{Text: x.Error(), FileID: fileID, File: x.File, Value: float64(max(x.Offset, 0)), Unit: "offset"})
+			}
+			return true
+		}
+		left, err := m.Check(ctx, p, deep, maxIndexGroups, add)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			add("", err)
+		}
+		if f.Count > 0 {
+			f.Detail = f.Evidence[0].Text
+			if f.Count > 1 {
+				f.Detail = f.Detail + " " + strconv.Itoa(f.Count-1) + " more of its files or blocks can't be read."
+			}
+			f.Link.File = f.Evidence[0].File
+			in.Metadata = append(in.Metadata, f)
+		}
+		if left > 0 {
+			in.Metadata = append(in.Metadata, api.HealthFinding{Level: "note", Title: "Not all files of the index " + p + " were looked at", Count: left, Link: api.HealthLink{View: "metadata"},
+				Detail: strconv.Itoa(left) + " of its file groups were left out: a deep check reads all.", Evidence: []api.HealthEvidence{}})
+		}
+	}
 	return nil
 }
 

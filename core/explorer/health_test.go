@@ -372,3 +372,53 @@ func TestHealthKeysBound(t *testing.T) {
 		t.Errorf("%+v %+v", h.Looked, h.Checks)
 	}
 }
+
+// TestHealthOfIndexes damages every index of the metadata table, by rubbish for a whole file and by some bytes in a
+// block: the header pass names a file that is no file, and a deep one also records that can't be read.
+func TestHealthOfIndexes(t *testing.T) {
+	const name = "mdt_full_h120"
+	for _, index := range []string{"column_stats", "record_index", "secondary_index_idx_rider", "partition_stats", "bloom_filters", "expr_index_idx_day"} {
+		for _, kind := range []string{"rubbish", "zeros", "inside"} {
+			src := tabletest.Open(t, name)
+			damaged := ""
+			for _, p := range src.Paths() {
+				if !strings.HasPrefix(p, ".hoodie/metadata/"+index+"/") || !strings.HasSuffix(p, ".hfile") && !strings.Contains(p, ".log.1_") || len(src.Bytes(p)) < 1000 {
+					continue
+				}
+				b := bytes.Clone(src.Bytes(p))
+				switch kind {
+				case "rubbish":
+					b = bytes.Repeat([]byte("rubbish "), len(b)/8)
+				case "zeros":
+					clear(b)
+				case "inside":
+					at := bytes.Index(b, []byte("DATABLK*"))
+					if at < 0 {
+						continue
+					}
+					for i := at + 33; i < at+60; i++ {
+						b[i] ^= 0x5A
+					}
+				}
+				src.Put(p, b)
+				damaged = p
+			}
+			if damaged == "" {
+				t.Fatalf("%s has no file", index)
+			}
+			for _, deep := range []bool{false, true} {
+				if kind == "inside" && !deep {
+					continue // only who reads the records sees it
+				}
+				h := healthOf(t, src, api.HealthRequest{Checks: []string{"metadata-table"}, Deep: deep})
+				found := false
+				for _, f := range h.Findings {
+					found = found || f.Level == "error" && strings.Contains(f.Title, index) && strings.HasPrefix(f.Evidence[0].File, ".hoodie/metadata/"+index+"/")
+				}
+				if !found {
+					t.Errorf("%s, %s, deep %v: %+v", index, kind, deep, h.Findings)
+				}
+			}
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"hudiscope/core/query"
 	"hudiscope/core/release"
 	"hudiscope/core/storage"
+	"hudiscope/core/table"
 )
 
 // Plan says what a Spark read will do. Only the timeline, commit metadata and listings are read.
@@ -48,6 +49,9 @@ func (s *Service) Plan(ctx context.Context, req api.PlanRequest) (*api.Plan, err
 		out.Parts = append(out.Parts, part)
 	}
 	rules := &h.table.Rules
+	if pieces := settings.Pieces(scanFiles(p.Plan, sizes)); pieces > query.MaxPieces {
+		return nil, invalid("By these settings the files are cut into %d pieces; at most %d are planned. Give spark.sql.files.maxPartitionBytes or spark.sql.files.openCostInBytes a larger value, such as 1m.", pieces, query.MaxPieces)
+	}
 	out.Tasks = tasksOf(p.Plan, sizes, settings, req.Limit, rules.ByRequestedTime && !rules.HollowCommits && strings.HasPrefix(p.Relation.Name(), "MergeOnRead"))
 	out.Findings = append(findingsOf(p.Plan, &h.table.Rules), p.findings...)
 	if err := h.planSchema(ctx, p.Plan, req.Options, out); err != nil {
@@ -123,20 +127,29 @@ func chosenOf(list []query.Chosen) []api.ChosenInstant {
 // maxGone bounds the missing files that are told of one by one.
 const maxGone = 20
 
-func findingsOf(p *query.Plan, rules *release.Rules) []api.Finding {
+// goneFindings are those of files that a read needs and that are not there.
+func goneFindings(gone []table.MissingFile) []api.Finding {
 	var out []api.Finding
-	for i := range p.Gone {
+	for i := range gone {
 		if i == maxGone {
-			out = append(out, api.Finding{Level: "error", Title: "A file is missing", Detail: fmt.Sprintf("%d more files are not there; the health checks list them.", len(p.Gone)-i), Offset: -1})
+			out = append(out, api.Finding{Level: "error", Title: "A file is missing", Detail: fmt.Sprintf("%d more files are not there; the health checks list them.", len(gone)-i), Offset: -1})
 			break
 		}
-		out = append(out, api.Finding{Level: "error", Title: "A file is missing", Detail: p.Gone[i].Sentence(), File: p.Gone[i].Path, Offset: -1})
+		out = append(out, api.Finding{Level: "error", Title: "A file is missing", Detail: gone[i].Sentence(), File: gone[i].Path, Offset: -1})
 	}
+	return out
+}
+
+func findingsOf(p *query.Plan, rules *release.Rules) []api.Finding {
+	out := goneFindings(p.Gone)
 	for _, f := range p.Failures {
 		out = append(out, failure(rules, f.ID, f.Detail))
 	}
 	for _, n := range p.Remarks {
 		out = append(out, api.Finding{Level: "warning", Title: "How these rows are read", Detail: n})
+	}
+	for _, h := range p.Hints {
+		out = append(out, api.Finding{Level: "note", Title: h.Title, Detail: h.Detail})
 	}
 	for _, n := range p.Notes {
 		out = append(out, api.Finding{Level: "warning", Title: "Rows may be missing", Detail: n})
@@ -144,9 +157,8 @@ func findingsOf(p *query.Plan, rules *release.Rules) []api.Finding {
 	return out
 }
 
-// tasksOf packs the plan's files as Spark does: base files alone are split, slices with logs are not.
-// The merge-on-read relations up to 0.13 make one task per slice.
-func tasksOf(p *query.Plan, sizes map[string]int64, s query.ScanSettings, limit int, perSlice bool) api.Tasks {
+// scanFiles are the plan's parts as Spark packs them: base files alone are split, slices with logs are not.
+func scanFiles(p *query.Plan, sizes map[string]int64) []query.ScanFile {
 	var files []query.ScanFile
 	for i := range p.Parts {
 		sl := &p.Parts[i].Slice
@@ -159,6 +171,13 @@ func tasksOf(p *query.Plan, sizes map[string]int64, s query.ScanSettings, limit 
 		}
 		files = append(files, f)
 	}
+	return files
+}
+
+// tasksOf packs the plan's files as Spark does: base files alone are split, slices with logs are not.
+// The merge-on-read relations up to 0.13 make one task per slice.
+func tasksOf(p *query.Plan, sizes map[string]int64, s query.ScanSettings, limit int, perSlice bool) api.Tasks {
+	files := scanFiles(p, sizes)
 	out := api.Tasks{MaxSplitBytes: s.MaxSplitBytes(files), Tasks: []api.Task{}}
 	var total int64
 	for _, f := range files {

@@ -55,6 +55,9 @@ type Options struct {
 	// MetadataFrom is the number of directories above which a remote table is listed by its metadata
 	// table, where that is up to date (default 32; -1: never).
 	MetadataFrom int
+	// LocalPaths tells that locations without a scheme are paths of the caller's machine, which code for other
+	// engines may name. Where they are names that a server gives its tables, it is false.
+	LocalPaths bool
 }
 
 // read are the budgets of a read.

@@ -57,7 +57,7 @@ func (s *Service) prepare(ctx context.Context, h *handle, req readRequest, sizes
 	if p.Condition() == nil {
 		return out, nil
 	}
-	in := skipping.Input{Table: h.table, Where: p.Condition(), Rows: p.Type, Sizes: out.sizes, Options: o, Snapshot: q.Incremental == nil && q.Type == "snapshot" && !q.Read.SkipMerge, ByNumber: p.ByNumber(),
+	in := skipping.Input{Table: h.table, Where: p.Condition(), Rows: p.Type, Sizes: out.sizes, Options: o, Snapshot: q.Incremental == nil && q.Type == "snapshot" && !q.Read.SkipMerge, ByNumber: p.ByNumber(), Foreign: !p.PathValues(),
 		Open: func(ctx context.Context) (*metatable.Table, error) { return s.metadataTable(ctx, h) }}
 	if in.Slices = make([]groupreader.Slice, len(p.Parts)); len(p.Parts) > 0 {
 		for i := range p.Parts {

@@ -2,6 +2,7 @@ package explorer
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"path"
 	"sort"
@@ -69,6 +70,9 @@ func (s *Service) Splits(ctx context.Context, req api.SplitsRequest) (*api.Split
 	if err != nil {
 		return nil, err
 	}
+	if err := h.sameTable(ctx, req.State); err != nil {
+		return nil, err
+	}
 	out := &api.Splits{Rounds: []api.SplitRound{}, Rules: h.table.Rules.Name(), ByRequestedTime: f.ByRequestedTime(), Routing: f.Routing()}
 	h.progress(ctx, api.Progress{Phase: "Planning splits"})
 	var rounds []*query.Round
@@ -103,7 +107,7 @@ func (s *Service) Splits(ctx context.Context, req api.SplitsRequest) (*api.Split
 			m.IssuedInstant, m.IssuedOffset, m.Total = r.EndInstant, r.Offset, len(r.Splits)
 		}
 	}
-	out.State = api.StreamState{IssuedInstant: m.IssuedInstant, IssuedOffset: m.IssuedOffset, Total: m.Total}
+	out.State = api.StreamState{Table: h.identity(), IssuedInstant: m.IssuedInstant, IssuedOffset: m.IssuedOffset, Total: m.Total}
 	for i := range m.Remaining {
 		out.State.Remaining = append(out.State.Remaining, splitOf(&m.Remaining[i]))
 	}
@@ -115,6 +119,7 @@ func (h *handle) roundOf(r *query.Round) api.SplitRound {
 	for i := range r.Splits {
 		x.Splits = append(x.Splits, splitOf(&r.Splits[i]))
 	}
+	x.Findings = append(x.Findings, goneFindings(r.Gone)...)
 	for _, n := range r.Notes {
 		x.Findings = append(x.Findings, api.Finding{Level: "warning", Title: "Rows may be missing", Detail: n})
 	}
@@ -256,6 +261,57 @@ func (h *handle) splitFile(f string) error {
 	return nil
 }
 
+// identity names the table in saved states: its name, and a hash of what a table keeps all its life. No location is
+// in it, as the same table may be opened by several.
+func (h *handle) identity() string {
+	c := h.table.Config
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q", c.Database(), c.TableName(), c.Type(), c.RecordKeyFields(), c.PartitionFields()))
+	return fmt.Sprintf("%s/%x", c.TableName(), sum[:8])
+}
+
+// sameState refuses the state of another table.
+func (h *handle) sameState(table string) error {
+	const try = "Give the state that this table's stream was left in, or none to begin anew."
+	name, _, _ := strings.Cut(table, "/")
+	switch {
+	case table == h.identity():
+		return nil
+	case table == "":
+		return &api.Fault{Kind: "invalid request", Offset: -1, Message: "The state does not say which table it is of: it is none that a stream was left in.", Try: try}
+	case name == h.table.Config.TableName():
+		return &api.Fault{Kind: "invalid request", Offset: -1, Message: fmt.Sprintf("The state is of another table of the name %s: its database, type, record key or partition fields are not those of this one.", name), Try: try}
+	}
+	return &api.Fault{Kind: "invalid request", Offset: -1, Message: fmt.Sprintf("The state is of the table %s, and this one is %s.", name, h.table.Config.TableName()), Try: try}
+}
+
+// sameTable refuses the state of a monitor that is not of this table.
+func (h *handle) sameTable(ctx context.Context, s *api.StreamState) error {
+	if s == nil {
+		return nil
+	}
+	if err := h.sameState(s.Table); err != nil {
+		return err
+	}
+	if err := query.CheckBound("issued_instant", s.IssuedInstant); err != nil {
+		return err
+	}
+	if err := query.CheckBound("issued_offset", s.IssuedOffset); err != nil {
+		return err
+	}
+	tl, err := h.table.Timeline(ctx)
+	if err != nil {
+		return err
+	}
+	last := ""
+	for i := range tl.Instants {
+		last = max(last, tl.Instants[i].Requested)
+	}
+	if s.IssuedInstant > last {
+		return &api.Fault{Kind: "invalid request", Offset: -1, Message: fmt.Sprintf("The state has read up to %s, and the newest instant of the table is %s: it is of another table.", s.IssuedInstant, last), Try: "Give the state that this table's stream was left in, or none to begin anew."}
+	}
+	return nil
+}
+
 // Limits of one request for the readers of a stream.
 const (
 	maxSteps        = 1000
@@ -306,7 +362,11 @@ func (s *Service) Operator(ctx context.Context, req api.OperatorRequest) (*api.O
 	var saved []api.ReaderState
 	if req.State != nil {
 		saved = req.State.Readers
+		if err := h.sameState(req.State.Table); err != nil && len(saved) > 0 {
+			return nil, err
+		}
 	}
+	a.State.Table = h.identity()
 	if len(saved) > 0 && len(saved) != readers {
 		return nil, invalid("The state is of %d readers and read.tasks is %d: splits that wait can't change their reader.", len(saved), readers)
 	}

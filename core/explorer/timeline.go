@@ -8,6 +8,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/core/commitmeta"
+	"hudiscope/core/query"
 	"hudiscope/core/storage"
 	"hudiscope/core/timeline"
 )
@@ -32,6 +33,14 @@ func (s *Service) Timeline(ctx context.Context, req api.TimelineRequest) (*api.T
 		a.Finding = findings(tl)
 	}
 	if req.Archived {
+		for _, x := range [][2]string{{"archived_from", req.ArchivedFrom}, {"archived_to", req.ArchivedTo}} {
+			if err := query.CheckBound(x[0], x[1]); err != nil {
+				return nil, err
+			}
+		}
+		if req.ArchivedTo != "" && req.ArchivedFrom > req.ArchivedTo {
+			return nil, invalid("archived_from=%s is after archived_to=%s.", req.ArchivedFrom, req.ArchivedTo)
+		}
 		h.progress(ctx, api.Progress{Phase: "Reading the archived timeline"})
 		arch, err := h.table.ArchivedRange(ctx, timeline.Range{From: req.ArchivedFrom, To: req.ArchivedTo, Limit: req.ArchivedLimit})
 		if err != nil {

@@ -21,8 +21,9 @@ const placeholder = "/path/to/"
 var s3Host = regexp.MustCompile(`^(?:(.+)\.)?s3(?:[.-](?:dualstack\.)?[a-z0-9-]+)?\.amazonaws\.com(?:\.cn)?$`)
 
 // AddressOf makes the address that engines know from the location that the table was opened by. What
-// gives access (signatures, keys, user names) is left out.
-func AddressOf(location, table string) Address {
+// gives access (signatures, keys, user names) is left out. local tells that locations without a scheme are paths
+// of the caller's own machine; else they are names that a server or a page gave its tables.
+func AddressOf(location, table string, local bool) Address {
 	unknown := func(note string) Address {
 		p := placeholder + viewName(table)
 		return Address{Spark: p, Rust: p, Note: note}
@@ -39,6 +40,9 @@ func AddressOf(location, table string) Address {
 			return unknown("Engines do not read tables in .zip files. Unpack it, and put the path of the table in the place of " + placeholder + "….")
 		case strings.EqualFold(path.Ext(location), ".json"):
 			return unknown("The table was opened by a list of URLs. Put its own address in the place of " + placeholder + "….")
+		}
+		if !local {
+			return unknown("The table was opened by the name that this server or page has for it. Put its path or address in the place of " + placeholder + "….")
 		}
 		return Address{Spark: location, Rust: location}
 	}

@@ -223,7 +223,7 @@ func TestAddresses(t *testing.T) {
 		"/data/trips.zip":                                                      {"", ""},
 		"signer+https://example.org/x":                                         {"", ""},
 	} {
-		a := AddressOf(location, "my trips")
+		a := AddressOf(location, "my trips", true)
 		if want[0] == "" {
 			want = [2]string{"/path/to/my_trips", "/path/to/my_trips"}
 			if a.Note == "" {

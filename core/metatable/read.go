@@ -314,8 +314,10 @@ type reader struct {
 	stats *Stats
 
 	objects []storage.Object
-	logs    map[string]*Record
-	bytes   int64
+	// broken are parts of log files that are no blocks.
+	broken []error
+	logs   map[string]*Record
+	bytes  int64
 }
 
 func (r *reader) close() {
@@ -463,43 +465,52 @@ func (d *decoder) record(value, key []byte) (*Record, error) {
 	return d.view.record(0, key), nil
 }
 
-func (r *reader) readLogs() error {
+// scanLogs finds the blocks of the logs that count; nil where there are none.
+func (r *reader) scanLogs() ([]logscan.File, *logscan.Result, error) {
 	var files []logscan.File
 	for _, l := range r.part.slice.DataLogs() {
 		name, ok := logfile.ParseName(path.Base(l.Path))
 		if !ok {
-			return &corrupt.Error{File: l.Path, Offset: corrupt.Unknown, Part: "name of a log file"}
+			return nil, nil, &corrupt.Error{File: l.Path, Offset: corrupt.Unknown, Part: "name of a log file"}
 		}
 		obj, err := r.open(l.Path)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		files = append(files, logscan.File{Name: name, Reader: logfile.Open(obj, l.Path)})
 	}
 	if len(files) == 0 {
-		return nil
+		return nil, nil, nil
 	}
 	opt, err := r.t.scanOptions(r.ctx)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	res, err := logscan.Scan(r.ctx, files, opt)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if len(res.Damaged) > 0 {
 		d := res.Damaged[0]
 		if d.Block.Damage != nil {
-			return d.Block.Damage
+			return nil, nil, d.Block.Damage
 		}
-		return &hfile.Unsupported{File: files[d.File].Reader.Path(), Offset: d.Block.Start, What: "a log block of the metadata table on which Hudi fails: " + d.Block.Type.String()}
+		return nil, nil, &hfile.Unsupported{File: files[d.File].Reader.Path(), Offset: d.Block.Start, What: "a log block of the metadata table on which Hudi fails: " + d.Block.Type.String()}
 	}
 	for _, f := range res.Fates {
 		switch f.Outcome {
 		case logscan.Merged, logscan.Command, logscan.Compacted:
 		default:
-			r.stats.note(fmt.Sprintf("%s, block %d: %s", files[f.File].Reader.Path(), f.Block.Index, f.Why))
+			r.note(files, &f)
 		}
+	}
+	return files, res, nil
+}
+
+func (r *reader) readLogs() error {
+	files, res, err := r.scanLogs()
+	if err != nil || res == nil {
+		return err
 	}
 	r.logs = map[string]*Record{}
 	for _, ref := range res.Blocks {

@@ -87,11 +87,22 @@ func (p *Plan) Select(names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
+	if len(names) == 1 && names[0] == "*" {
+		return nil
+	}
 	chosen := map[string]bool{}
 	p.order = nil
 	for _, name := range names {
+		if name == "*" {
+			return &predicate.Error{Message: "* is all columns and stands alone.", Try: "Choose * or columns by their names."}
+		}
 		b, err := predicate.Bind(&predicate.IsNull{X: &predicate.Column{Path: []string{name}}}, p.Type)
 		if err != nil {
+			if top, _, dotted := strings.Cut(name, "."); dotted {
+				if b, e := predicate.Bind(&predicate.IsNull{X: &predicate.Column{Path: []string{top}}}, p.Type); e == nil {
+					return &predicate.Error{Message: fmt.Sprintf("Only whole columns can be chosen, and %s is a part of one.", name), Try: fmt.Sprintf("Choose %s.", b.Columns()[0])}
+				}
+			}
 			return err
 		}
 		name = b.Columns()[0]

@@ -56,6 +56,8 @@ type Round struct {
 	Splits   []Split
 	// Notes say what this release passes over, Remarks how the rows are read.
 	Notes, Remarks []string
+	// Gone are files that a read of the latest rows needs and the storage does not have.
+	Gone []table.MissingFile
 }
 
 // Empty reports whether the round found nothing new.
@@ -75,6 +77,9 @@ type Flink struct {
 func NewFlink(ctx context.Context, t *table.Table, o FlinkOptions, seen string) (*Flink, error) {
 	tl, err := t.Timeline(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := CheckBound("seen", seen); err != nil {
 		return nil, err
 	}
 	if seen != "" {
@@ -164,6 +169,17 @@ func (f *Flink) snapshot(ctx context.Context) (*Round, error) {
 		for _, s := range v.LatestMergedSlicesBeforeOrOn(p.Path, last.Requested) {
 			r.Splits = append(r.Splits, f.split(s, last.Requested, nil, "", false))
 		}
+	}
+	q := table.Query{Type: table.Snapshot, Partitions: f.o.Partitions}
+	if !mor {
+		q.Type = table.ReadOptimized
+	}
+	chosen := make([]groupreader.Slice, len(r.Splits))
+	for i := range r.Splits {
+		chosen[i] = r.Splits[i].slice()
+	}
+	if r.Gone, err = f.t.MissingFiles(ctx, v, q, last.Requested, chosen); err != nil {
+		return nil, err
 	}
 	if len(r.Splits) == 0 {
 		f.none(r)
@@ -760,7 +776,10 @@ func (f *Flink) ByRequestedTime() bool { return f.seq }
 
 // Plan makes a plan of the splits of rounds.
 func (f *Flink) Plan(rounds []*Round, streaming bool) *Plan {
-	p := &Plan{Type: f.Type(), From: f.sc.From}
+	p := &Plan{Type: f.Type(), From: f.sc.From, Hints: f.o.Hints}
+	for _, r := range rounds {
+		p.Gone = append(p.Gone, r.Gone...)
+	}
 	for _, r := range rounds {
 		p.AsOf = max(p.AsOf, r.EndInstant)
 		p.Instants = append(p.Instants, r.Instants...)

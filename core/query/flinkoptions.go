@@ -30,6 +30,8 @@ type FlinkOptions struct {
 	// Insert for one whose write.operation is insert. They decide which reader a split goes to.
 	Bucket, Insert bool
 	Buckets        int
+	// Hints are about ranges without a commit.
+	Hints []Hint
 	// Partitions narrows the read; empty = all.
 	Partitions []string
 }
@@ -70,11 +72,13 @@ func ParseFlink(options map[string]string, rules release.Rules) (FlinkOptions, e
 		var err error
 		switch k {
 		case "read.start-commit":
+			err = CheckBound(k, v, earliest, "latest")
 			f.Start = v
 			if strings.EqualFold(v, "latest") {
 				f.Start = ""
 			}
 		case "read.end-commit":
+			err = CheckBound(k, v)
 			f.End = v
 		case "read.streaming.skip_compaction":
 			err = flag(&f.SkipCompaction)
@@ -89,7 +93,9 @@ func ParseFlink(options map[string]string, rules release.Rules) (FlinkOptions, e
 		case "read.splits.limit":
 			err = count(&f.SplitsLimit)
 		case "read.tasks":
-			err = count(&f.Tasks)
+			if err = count(&f.Tasks); err == nil && f.Tasks == 0 {
+				err = bad("a read has at least one reader: want a number above zero")
+			}
 		case "changelog.enabled":
 			err = flag(&f.Changelog)
 		case "index.type", "hoodie.index.type":
@@ -129,6 +135,7 @@ func ParseFlink(options map[string]string, rules release.Rules) (FlinkOptions, e
 			return f, err
 		}
 	}
+	f.Hints = checkRange("read.start-commit", f.Start, "read.end-commit", f.End)
 	if f.Start != "" || f.End != "" {
 		f.Type = "incremental"
 	}

@@ -41,6 +41,8 @@ type Query struct {
 	// Type is the query type as given: snapshot, read_optimized, incremental.
 	Type        string
 	Incremental *Incremental
+	// Hints are about options that play no part, and ranges without a commit.
+	Hints []Hint
 	// paths are those of hoodie.datasource.read.paths, nil for all.
 	paths []*readPath
 }
@@ -100,8 +102,14 @@ func Parse(options map[string]string) (Query, error) {
 				return bad(k, "the formats are latest_state and cdc")
 			}
 		case optBegin:
+			if err := CheckBound(k, v, earliest); err != nil {
+				return q, err
+			}
 			in.Begin = v
 		case optEnd:
+			if err := CheckBound(k, v); err != nil {
+				return q, err
+			}
 			in.End = v
 		case optGlob:
 			in.Glob = v
@@ -161,9 +169,15 @@ func Parse(options map[string]string) (Query, error) {
 		return q, nil
 	}
 	if q.Type != "incremental" {
+		for _, k := range []string{optFormat, optBegin, optEnd, optGlob, optFilters, optFullScan, optVersion, optHollow, optHollowOld, optEndSchema, optSkipCom, optSkipClu} {
+			if given[k] && !(k == optFormat && !in.CDC) {
+				q.Hints = append(q.Hints, Hint{"An option plays no part", fmt.Sprintf("%s=%s is for incremental queries; this one is of type %s. %s=incremental asks for one.", k, options[k], q.Type, optType)})
+			}
+		}
 		return q, nil
 	}
 	q.Incremental = &in
+	q.Hints = checkRange(optBegin, in.Begin, optEnd, in.End)
 	if in.Begin == "" {
 		return q, &table.OptionError{Key: optBegin, Why: fmt.Sprintf("Specify the begin instant time to pull from using option %s", optBegin)}
 	}

@@ -59,6 +59,8 @@ type Plan struct {
 	// Notes say why rows may be missing, Remarks how the rows were chosen where that is not what Hudi
 	// would do, or not what is right.
 	Notes, Remarks []string
+	// Hints are worth knowing and change no row.
+	Hints []Hint
 	// Gone are files that the read needs and the storage does not have.
 	Gone []table.MissingFile
 
@@ -99,7 +101,7 @@ func Prepare(ctx context.Context, t *table.Table, q Query, progress func(dirs in
 	if q.Incremental != nil && q.Incremental.Version > 0 {
 		version = q.Incremental.Version
 	}
-	p := &Plan{Query: q}
+	p := &Plan{Query: q, Hints: q.Hints}
 	p.Relation = Decide(RelationInputs{TableType: c.Type(), QueryType: q.Type, Bootstrapped: c.BootstrapBasePath() != "",
 		Commits: tl.Commits().Completed().Last() != nil, CDC: q.Incremental != nil && q.Incremental.CDC, CDCEnabled: c.CDC() != "",
 		Version: version, Old: t.Rules.Scanner == 0, ByRequestedTime: t.Rules.ByRequestedTime})

@@ -17,5 +17,8 @@ func (p *Plan) Retain(keep func(part int) bool) {
 	p.Parts, p.Changes = parts, changes
 }
 
+// PathValues reports whether rows show the values of partition columns as a snapshot does.
+func (p *Plan) PathValues() bool { return p.table == nil || p.table.PathValues() }
+
 // ByNumber reports whether columns are matched with those of files by number, through a schema history.
 func (p *Plan) ByNumber() bool { return p.table != nil && p.table.Schema.Internal != nil }

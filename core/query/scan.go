@@ -1,9 +1,11 @@
 package query
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // ScanSettings are Spark's settings for packing files into tasks (spec queries.md section 9), in bytes.
@@ -23,9 +25,9 @@ func ParseScan(options map[string]string) (ScanSettings, error) {
 	s := DefaultScan
 	minimum := int64(0)
 	for k, v := range options {
-		n, err := strconv.ParseInt(v, 10, 64)
-		if err != nil || n <= 0 || n > 1<<50 {
-			return s, fmt.Errorf("%s=%s: want a number above zero", k, v)
+		n, err := parseNumber(v, strings.HasPrefix(k, "spark.sql.files.") && strings.HasSuffix(strings.ToLower(k), "bytes"))
+		if err != nil {
+			return s, fmt.Errorf("%s=%s: %w", k, v, err)
 		}
 		switch k {
 		case "spark.sql.files.maxPartitionBytes":
@@ -48,6 +50,44 @@ func ParseScan(options map[string]string) (ScanSettings, error) {
 		s.Parallelism = minimum
 	}
 	return s, nil
+}
+
+// MaxPieces bounds the pieces that files are cut into.
+const MaxPieces = 100_000
+
+// sizeUnits are Spark's suffixes of sizes, each a power of 1024, and the IEC names of the same.
+var sizeUnits = map[string]uint{"": 0, "b": 0, "k": 10, "kb": 10, "kib": 10, "m": 20, "mb": 20, "mib": 20, "g": 30, "gb": 30, "gib": 30, "t": 40, "tb": 40, "tib": 40, "p": 50, "pb": 50, "pib": 50}
+
+// parseNumber reads a number above zero; a size may have a unit.
+func parseNumber(v string, size bool) (int64, error) {
+	text := strings.ToLower(strings.TrimSpace(v))
+	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz")
+	unit := text[len(digits):]
+	n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+	shift, known := sizeUnits[unit]
+	switch {
+	case size && (err != nil || !known || n <= 0):
+		return 0, errors.New("want a size above zero, in bytes or with a unit of Spark's such as 64k, 128m, 1g (1m is 1024·1024 bytes)")
+	case !size && (err != nil || unit != "" || n <= 0):
+		return 0, errors.New("want a number above zero")
+	case n > 1<<50>>shift:
+		return 0, errors.New("want at most 2^50")
+	}
+	return n << shift, nil
+}
+
+// Pieces is how many pieces Pack cuts files into.
+func (s ScanSettings) Pieces(files []ScanFile) int64 {
+	size := s.MaxSplitBytes(files)
+	n := int64(0)
+	for _, f := range files {
+		if f.Splittable && f.Length > size {
+			n += (f.Length-1)/size + 1
+		} else {
+			n++
+		}
+	}
+	return n
 }
 
 // ScanFile is a file to read. A file that is not Splittable is read by one task.

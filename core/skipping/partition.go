@@ -202,8 +202,8 @@ func appendText(v *column.Vector, text *string) bool {
 	return true
 }
 
-// verdict decides a partition by a condition over partition columns.
-func (p *partitions) verdict(path string, part *predicate.Bound, eval *predicate.Evaluator) (kept bool, why string) {
+// verdict decides a partition by a condition over partition columns. nulls tells that they may be null, too.
+func (p *partitions) verdict(path string, nulls bool, part *predicate.Bound, eval *predicate.Evaluator) (kept bool, why string) {
 	columns := part.Columns()
 	rows := [][]*string{nil}
 	var shown []string
@@ -211,6 +211,9 @@ func (p *partitions) verdict(path string, part *predicate.Bound, eval *predicate
 		all, why := p.values(path, c)
 		if why != "" {
 			return true, "Kept: " + why
+		}
+		if nulls && !slices.Contains(all, nil) {
+			all = append(all, nil)
 		}
 		// A reading that is no value of the column can't be the right one.
 		var values []*string
@@ -220,7 +223,7 @@ func (p *partitions) verdict(path string, part *predicate.Bound, eval *predicate
 				values = append(values, v)
 			}
 		}
-		if len(values) == 0 {
+		if len(values) == 0 || nulls && len(values) == 1 && values[0] == nil {
 			return true, fmt.Sprintf("Kept: %q is not surely a value of %s.", p.raw(path, c), c)
 		}
 		if len(rows)*len(values) > maxCombinations {

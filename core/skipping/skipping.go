@@ -33,7 +33,9 @@ type Input struct {
 	Snapshot, Latest bool
 	// ByNumber tells that columns are matched with those of files by number, through a schema history.
 	ByNumber bool
-	Options  Options
+	// Foreign tells that rows show other values of partition columns than a snapshot does, as a release has it.
+	Foreign bool
+	Options Options
 	// Open opens the metadata table.
 	Open func(ctx context.Context) (*metatable.Table, error)
 }
@@ -100,6 +102,9 @@ func Prune(ctx context.Context, in Input) (*Result, error) {
 	}
 	var parts []*predicate.Bound
 	values := newPartitions(in.Table, in.Rows)
+	if in.Foreign {
+		values.blind[""] = in.Table.Rules.Name() + " does not show the values of the path in this read."
+	}
 	r.conjuncts = in.Where.Conjuncts()
 	for _, b := range r.conjuncts {
 		if !in.Changes && values.over(b) {
@@ -160,7 +165,9 @@ func Prune(ctx context.Context, in Input) (*Result, error) {
 			}
 			r.slices, p.Partitions = before, partitions
 			for i := range p.Indexes {
-				p.Indexes[i].Used = p.Indexes[i].Used && p.Indexes[i].Name == bucketIndex
+				if x := &p.Indexes[i]; x.Used && x.Name != bucketIndex {
+					x.Used, x.Why = false, "It could be read, but nothing is left out by it, because the index "+failure.Index+" can't be read."
+				}
 			}
 			why = "Nothing is left out by the indexes: " + failure.Error()
 			r.res.Findings = append(r.res.Findings, finding(failure))
@@ -208,7 +215,14 @@ func join(list []*predicate.Bound) string {
 
 // partitions prunes by the values of partition columns.
 func (r *run) partitions(values *partitions, parts []*predicate.Bound) {
-	verdicts := map[string]api.PartitionVerdict{}
+	// A log record of a partial update may lack a partition column: where no base row fills it in, the row
+	// shows null.
+	type reading struct {
+		path  string
+		nulls bool
+	}
+	verdicts := map[reading]api.PartitionVerdict{}
+	told := map[string]int{}
 	var part *predicate.Bound
 	for _, b := range parts {
 		part = predicate.Both(part, b)
@@ -220,17 +234,23 @@ func (r *run) partitions(values *partitions, parts []*predicate.Bound) {
 	}
 	for i := range r.in.Slices {
 		path := r.in.Slices[i].Partition
-		v, ok := verdicts[path]
+		read := reading{path, !values.exact && len(r.in.Slices[i].Logs) > 0}
+		v, ok := verdicts[read]
 		if !ok {
 			v = api.PartitionVerdict{Partition: path, Kept: true, Why: "Kept: the condition has no part over partition columns only."}
 			if part != nil {
 				v.By = ByValues
-				if v.Kept, v.Why = values.verdict(path, part, eval); strings.HasPrefix(v.Why, "Kept: ") && !strings.Contains(v.Why, "its rows have") {
+				if v.Kept, v.Why = values.verdict(path, read.nulls, part, eval); strings.HasPrefix(v.Why, "Kept: ") && !strings.Contains(v.Why, "its rows have") {
 					v.By = ""
 				}
 			}
-			verdicts[path] = v
-			r.res.Pruning.Partitions = append(r.res.Pruning.Partitions, v)
+			verdicts[read] = v
+			if at, again := told[path]; !again {
+				told[path] = len(r.res.Pruning.Partitions)
+				r.res.Pruning.Partitions = append(r.res.Pruning.Partitions, v)
+			} else if v.Kept && !r.res.Pruning.Partitions[at].Kept {
+				r.res.Pruning.Partitions[at] = v
+			}
 		}
 		if !v.Kept {
 			r.slices[i] = verdict{by: ByValues, why: v.Why}
@@ -501,6 +521,8 @@ func (r *run) releases(asked bool) {
 	for _, i := range r.todo {
 		if v := &r.slices[i]; v.kept && !v.release {
 			by[v.releaseBy] = append(by[v.releaseBy], r.in.Slices[i].FileID)
+			v.kept, v.by = false, v.releaseBy
+			v.why = fmt.Sprintf("Left out: %s passes over it by %s, although a matching row in it can't be ruled out.", r.in.Table.Rules.Name(), v.releaseBy)
 		}
 	}
 	for _, index := range []string{string(metatable.RecordIndex), string(metatable.SecondaryIndex), string(metatable.ColumnStatKind)} {
@@ -513,6 +535,6 @@ func (r *run) releases(asked bool) {
 			why = "It takes the place that the record index has of a key for its only one; a key that was inserted twice stands in two file groups."
 		}
 		r.res.Findings = append(r.res.Findings, api.Finding{Level: "warning", Title: r.in.Table.Rules.Name() + " may pass over rows here", Offset: -1,
-			Detail: fmt.Sprintf("By %s it would not read %d of the slices that are read here (%s), although a matching row in them can't be ruled out. %s", index, len(list), shortList(list), why)})
+			Detail: fmt.Sprintf("By %s it does not read %d of the slices (%s), and as that release was asked for, they are left out here too, although a matching row in them can't be ruled out. %s Without a release asked for they are read.", index, len(list), shortList(list), why)})
 	}
 }

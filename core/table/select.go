@@ -54,6 +54,10 @@ const (
 	AsEncoded
 )
 
+// PathValues reports whether rows show the values of partition columns as a snapshot does, and not those of a
+// release that takes them from elsewhere.
+func (p *Plan) PathValues() bool { return p.partitions == AsSnapshot }
+
 // PlanSelection makes a plan of chosen slices.
 func (t *Table) PlanSelection(s Selection) (*Plan, error) {
 	p := &Plan{Query: s.Query, AsOf: s.AsOf, Slices: s.Slices, t: t, tl: s.Timeline, blocks: s.Blocks, keep: s.Keep}

@@ -258,7 +258,7 @@ func TestReport(t *testing.T) {
 	if len(bad) != 2 || !strings.Contains(bad[0], "101 MiB") || !strings.Contains(bad[1], "1.85") {
 		t.Errorf("%q", bad)
 	}
-	for _, part := range []string{"| good | 0.01 / 10 | 0.10 / 20 | 10.00 / 1000 | 0.91 / 0.66 |", "100,000 files"} {
+	for _, part := range []string{"| good | 0.01 / 10 | 0.10 / 20 | 10.00 / 1000 | 1.00 / 0.81 |", "100,000 files"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)
 		}

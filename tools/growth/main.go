@@ -63,9 +63,9 @@ const (
 	worst = 1.1
 	// small is the processor time in seconds below which a run says more about starting a program than
 	// about its input.
-	small = 0.15
+	small = 0.05
 	// smallPeak is the same of memory, in MiB.
-	smallPeak = 48
+	smallPeak = 24
 )
 
 const (

@@ -25,7 +25,7 @@ const (
 	gcPercent  = 300
 	// engineBytes is what the engine keeps to beside the memory for merging, as long as what is in use
 	// leaves room for collecting: files and rows kept, a part of a block, and garbage.
-	engineBytes = 176 << 20
+	engineBytes = 152 << 20
 	// addressBytes is the hard end, that of a 32-bit address space: near it collections become frequent.
 	addressBytes = 3 << 30
 	// opMemory is a request to the engine itself, not to its service, for tests: how much memory the

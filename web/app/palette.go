@@ -332,8 +332,7 @@ func (r *Root) actions(add func(command)) {
 			if release == st.Rules {
 				continue
 			}
-			to := st
-			to.Rules = release
+			to := r.s.withRules(st, release)
 			title, also := text.T("Read by the rules that give the right answer"), "Read by the rules that give the right answer"
 			if release != "" {
 				title, also = text.F("Read by the rules of Hudi %s", release), "Read by the rules of Hudi "+release

@@ -165,6 +165,9 @@ func bothTimes(s *Session, id, time string, requested bool) goapp.UI {
 	switch {
 	case ok && in.Completed != "":
 		said = text.F("requested %s, completed %s", in.Requested, in.Completed)
+	case ok:
+		// Below table version 8 the timeline holds no completion times.
+		said = text.F("requested %s", in.Requested) + ", " + in.Action
 	case requested:
 		said = text.T("a requested time that no completed write has")
 	default:

@@ -595,7 +595,7 @@ func (r *Root) otherwise() goapp.UI {
 		notes = append(notes, goapp.Li().Lang("en").Body(view.Badge("warn", f.Title), goapp.Text(" "+f.Detail)))
 	}
 	if len(diff) == 0 && len(notes) > 0 {
-		return box("warn", view.IconWarning, title, goapp.P().Body(goapp.Text(text.T("The files are those of the right answer as far as the plan tells, but of this release is known: "))), goapp.Ul().Class("differences").Body(notes...), goapp.P().Body(back))
+		return box("warn", view.IconWarning, title, goapp.P().Body(goapp.Text(text.T("Both plans name the same instants and files. This release is known to do otherwise here:"))), goapp.Ul().Class("differences").Body(notes...), goapp.P().Body(back))
 	}
 	if len(diff) == 0 {
 		return box("", view.IconCheck, title, goapp.P().Body(goapp.Text(text.T("Both read the same instants and files. Rows may still differ in how they are merged and written. ")), back))

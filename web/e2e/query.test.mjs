@@ -383,6 +383,105 @@ test("a view is handed to other engines, at the same instant", async () => {
   await p.context().close();
 });
 
+test("the ends of a range are the times that the table's version takes", async () => {
+  for (const [name, completed] of [["mor_compacted_h120", true], ["mor_compacted_h0150", false]]) {
+    const timeline = JSON.parse(run("timeline", unzip(env, name), "--json")).instants;
+    const p = await open(`#/t=sample:${name}&v=plan&q=inc`);
+    await p.waitForSelector("#plan-range tbody th");
+    const planned = () => p.locator("#plan-range tbody th").allTextContents();
+    const all = await planned();
+    assert.ok(all.length > 3, `${name}: ${all.length} instants`);
+    // Up to the newest is all of it: what is sent is that write's time, and the rows are the same.
+    await p.evaluate((h) => (location.hash = h), `#/t=sample:${name}&v=rows&q=inc`);
+    await p.waitForSelector("#grid [role=gridcell][aria-colindex]");
+    const want = await readGrid(p);
+    await p.waitForFunction(() => document.querySelector("#query-end").options.length > 2);
+    const newest = (await p.locator("#query-end option").nth(1).textContent()).slice(0, 17);
+    await p.selectOption("#query-end", { index: 1 });
+    await p.waitForFunction(() => /qe=\d{17}/.test(location.hash));
+    const at = timeline.find((i) => i.requested === newest && i.state === "COMPLETED");
+    assert.ok(p.url().includes("qe=" + (completed ? at.completed : at.requested)), `${name}: ${p.url()}`);
+    assert.match(await p.textContent("#query-end-times"), new RegExp(completed ? `requested ${at.requested}, completed ${at.completed}` : `requested ${at.requested}`));
+    assert.deepEqual(await readGrid(p), want, `${name}: up to the newest`);
+    // After a write leaves this one out, and takes the next one.
+    const x = all[1];
+    await p.evaluate((h) => (location.hash = h), `#/t=sample:${name}&v=plan&q=inc`);
+    await p.waitForFunction((n) => document.querySelectorAll("#plan-range tbody th").length === n, all.length);
+    const value = await p.locator("#query-begin option", { hasText: new RegExp("^" + x) }).first().getAttribute("value");
+    await p.selectOption("#query-begin", value);
+    await p.waitForFunction((n) => location.hash.includes("qb=") && document.querySelectorAll("#plan-range tbody th").length < n, all.length);
+    const begun = timeline.find((i) => i.requested === x && i.state === "COMPLETED" && ["commit", "deltacommit", "replacecommit"].includes(i.action));
+    const later = timeline.filter((i) => all.includes(i.requested) && (completed ? i.completed > begun.completed : i.requested > x)).map((i) => i.requested);
+    assert.deepEqual([...new Set(await planned())].sort(), [...new Set(later)].sort(), `${name}: after ${x}`);
+    // A time that is typed is sent as it is.
+    await p.selectOption("#query-begin", "…");
+    await p.fill("#query-begin-typed", "2020-01-01 00:00");
+    await p.keyboard.press("Enter");
+    await p.waitForFunction(() => location.hash.includes("qb=202001010000"));
+    await p.waitForFunction((n) => document.querySelectorAll("#plan-range tbody th").length === n, all.length);
+    clean(p);
+    await p.context().close();
+  }
+  // A range that Hudi itself was asked for, chosen by its instants.
+  const [begin, end] = ["20261129230538906", "20261129231047125"];
+  const p = await open("#/t=sample:mor_compacted_h120&v=rows&q=inc");
+  await p.waitForFunction((v) => [...document.querySelector("#query-begin").options].some((o) => o.value === v), begin);
+  await p.selectOption("#query-begin", begin);
+  await p.waitForFunction((v) => location.hash.includes("qb=" + v), begin);
+  await p.selectOption("#query-end", end);
+  await p.waitForFunction((v) => location.hash.includes("qe=" + v), end);
+  const answer = fs.readFileSync(path.join(gold, `mor_compacted_h120/incremental_${begin}_${end}.jsonl`), "utf8").trim().split("\n").map((l) => JSON.parse(l)._hoodie_record_key);
+  await count(p, `${answer.length} rows`);
+  assert.deepEqual((await readGrid(p)).map((r) => r._hoodie_record_key).sort(), answer.sort());
+  clean(p);
+  await p.context().close();
+  // Flink's start is offered by the same times, and a start of it belongs to the range.
+  const f = await open("#/t=sample:flink_mor_changelog_1.2.0&v=stream");
+  await f.waitForFunction(() => document.querySelectorAll("#flink-instants option").length > 1);
+  const offered = await f.locator("#flink-instants option").evaluateAll((l) => l.map((o) => o.value).slice(1));
+  const done = new Set(JSON.parse(run("timeline", unzip(env, "flink_mor_changelog_1.2.0"), "--json")).instants.map((i) => i.completed));
+  assert.ok(offered.length > 0 && offered.every((t) => done.has(t)), offered.join());
+  clean(f);
+  await f.context().close();
+});
+
+test("more options of a query are in its address and change what is read", async () => {
+  const p = await open("#/t=sample:mor_trips_h120&v=rows");
+  await p.waitForSelector("#grid [role=gridcell][aria-colindex]");
+  await p.click("#query-options");
+  await p.click("#more-query-options > summary");
+  const merged = run("rows", unzip(env, "mor_trips_h120"), "--format", "jsonl").toString().trim().split("\n").length;
+  const all = run("rows", unzip(env, "mor_trips_h120"), "--format", "jsonl", "-o", "hoodie.datasource.merge.type=skip_merge").toString().trim().split("\n").length;
+  assert.notEqual(all, merged);
+  await count(p, `${merged} rows`);
+  await p.selectOption("#option-mt", "skip_merge");
+  await p.waitForFunction(() => location.hash.includes("qo=mt%3Dskip_merge"));
+  await count(p, `${all} rows`);
+  await p.evaluate((h) => (location.hash = h), `${indexed}&v=plan&w=${encodeURIComponent("fare > 90")}`);
+  await p.waitForSelector("#plan-pruning");
+  assert.ok((await p.locator("#plan-pruning .left-out").count()) > 0);
+  await p.click("#more-query-options > summary");
+  await p.selectOption("#option-ds", "false");
+  await p.waitForFunction(() => location.hash.includes("qo=ds%3Dfalse") && document.querySelector("#plan-pruning")?.textContent.includes("off (hoodie.enable.data.skipping)"));
+  // An option that is not known is refused by its name.
+  await p.fill("#option-others", "hoodie.no.such=1");
+  await p.keyboard.press("Enter");
+  await p.waitForFunction(() => document.querySelector(".fault")?.textContent.includes("hoodie.no.such"));
+  await axe(p, "more options");
+  clean(p);
+  await p.context().close();
+});
+
+test("images of changes begin with the table's own columns", async () => {
+  const p = await open("#/t=sample:cdc_data_before_cow_h0150&v=rows&q=cdc");
+  await p.waitForSelector("#grid [role=gridcell][aria-colindex]");
+  const images = (await readGrid(p)).flatMap((r) => [r.before, r.after]).filter((x) => x?.startsWith("{"));
+  assert.ok(images.length > 0);
+  for (const x of images) assert.doesNotMatch(x, /^\{"_hoodie_/);
+  clean(p);
+  await p.context().close();
+});
+
 test("a release's rules stand beside the right answer", async () => {
   const p = await open("#/t=sample:flink_mor_changelog_1.2.0&v=plan&q=inc&h=1.0.2");
   await p.waitForSelector("#otherwise");

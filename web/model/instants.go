@@ -312,6 +312,9 @@ func (l *Instants) Nearest(time string) int {
 
 // Timed is a completed write by the time that ranges take ([TimeOf]); false when none has that time.
 func (l *Instants) Timed(time string, requested bool) (api.Instant, bool) {
+	if l == nil {
+		return api.Instant{}, false
+	}
 	times := l.completed
 	if requested {
 		times = l.requested

@@ -32,7 +32,7 @@ func TestListsAndOptionsComeBack(t *testing.T) {
 }
 
 func TestQueryStateComesBack(t *testing.T) {
-	s := State{Table: "sample:x", View: Plan, Query: "inc", Begin: "1", Rules: "0.15.0", Where: "a = 'x & y=z #%' AND\nb > 1;", Columns: `a,b\,c`, Limit: 20,
+	s := State{Table: "sample:x", View: Plan, Query: "inc", Begin: "1", Rules: "0.15.0", Options: "ds=false;pg=/2026/*/{a,b}", Where: "a = 'x & y=z #%' AND\nb > 1;", Columns: `a,b\,c`, Limit: 20,
 		MaxPartition: "1000", OpenCost: "1", Parallelism: "4", Flink: "read.tasks=2;read.start-commit=earliest", Seen: "20260101000000000", Batch: true, StreamRows: true}
 	if got := ParseFragment("#" + s.Fragment()); got != s {
 		t.Errorf("%+v came back as %+v", s, got)
@@ -115,5 +115,48 @@ func TestCompletionTimesAndQueues(t *testing.T) {
 	}
 	if q = ReaderQueues([]api.Split{{Task: -1}, {Task: -1}}, 0); len(q) != 1 || len(q[0]) != 2 {
 		t.Errorf("%v", q)
+	}
+}
+
+func TestTimesOfRanges(t *testing.T) {
+	for _, x := range []struct {
+		version int
+		release string
+		options map[string]string
+		spark   bool
+		flink   bool
+	}{
+		{6, "", nil, true, true},
+		{6, "0.15.0", nil, true, true},
+		{6, "1.2.0", nil, true, false},
+		{8, "", nil, false, false},
+		{9, "", nil, false, false},
+		{9, "1.0.2", nil, false, false},
+		{8, "0.15.0", nil, true, false},
+		{9, "", map[string]string{OptionTableVersion: "6"}, true, false},
+		{6, "", map[string]string{OptionTableVersion: "8"}, false, true},
+		{6, "", map[string]string{OptionHollow: "use_transition_time"}, false, true},
+	} {
+		if got := ByRequestedTime(x.version, x.release, x.options); got != x.spark {
+			t.Errorf("%+v: Spark %v", x, got)
+		}
+		if got := FlinkByRequestedTime(x.version, x.release); got != x.flink {
+			t.Errorf("%+v: Flink %v", x, got)
+		}
+	}
+}
+
+func TestMetaLast(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"_hoodie_commit_time": "1", "b": {"_hoodie_x": 1}, "a": 1.50, "_hoodie_record_key": null}`: `{"b":{"_hoodie_x": 1},"a":1.50,"_hoodie_commit_time":"1","_hoodie_record_key":null}`,
+		`{"b": 1}`:             `{"b": 1}`,
+		`[1]`:                  `[1]`,
+		`{"_hoodie_x": 1, "b"`: `{"_hoodie_x": 1, "b"`,
+		``:                     ``,
+		`no JSON`:              `no JSON`,
+	} {
+		if got := MetaLast(in); got != want {
+			t.Errorf("%s became %s, want %s", in, got, want)
+		}
 	}
 }
