@@ -12,6 +12,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/core/handoff"
+	"hudiscope/core/storage"
 	"hudiscope/core/tabletest"
 )
 
@@ -203,8 +204,19 @@ func TestHandoffLimits(t *testing.T) {
 	if want := "rows = rows.filter(pc.field(\"_hoodie_partition_path\").isin([\"sao_paulo\", \"chennai\"]))\nrows = rows.select([\"rider\", \"uuid\"])\nrows = rows.slice(0, 7)\n"; !strings.Contains(snippet(t, a, handoff.HudiRS).Code, want) {
 		t.Error(snippet(t, a, handoff.HudiRS).Code)
 	}
-	if x := snippet(t, a, handoff.Trino); x.Refused == "" || a.Note != "" {
-		t.Error(x.Code, a.Note)
+	if x := snippet(t, a, handoff.Trino); x.Refused == "" || !strings.HasPrefix(a.Address, "/path/to/") || !strings.Contains(a.Note, "/path/to/") {
+		t.Error(x.Code, a.Address, a.Note)
+	}
+	// Only where a location is a path of the caller's machine it is given.
+	for _, location := range []string{"/tables/mor_trips_h120/", "/data/mor_trips_h120", "mor_trips_h120"} {
+		for _, local := range []bool{false, true} {
+			src := tabletest.Open(t, "mor_trips_h120")
+			s := New(func(context.Context, string) (storage.Source, error) { return src, nil }, Options{LocalPaths: local})
+			a, err := s.Handoff(t.Context(), api.HandoffRequest{Table: api.Table{Location: location}})
+			if err != nil || (a.Address == location) != local || (a.Note == "") != local {
+				t.Errorf("%s, local %v: %q %q, %v", location, local, a.Address, a.Note, err)
+			}
+		}
 	}
 	a = ask(api.HandoffRequest{Options: map[string]string{"hoodie.datasource.query.type": "read_optimized"}})
 	if x := snippet(t, a, handoff.Trino); !strings.Contains(x.Code, `FROM hudi."default"."mor_trips_h120_ro"`) {

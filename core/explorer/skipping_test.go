@@ -295,14 +295,14 @@ func TestIndexChoice(t *testing.T) {
 		{"mdt_full_h120", "", "fare > 70", map[string]string{"hoodie.metadata.enable": "false"}, "", 4, ""},
 		{"mdt_full_h120", "", "uuid = 'trip-003'", map[string]string{"hoodie.datasource.query.type": "read_optimized"}, "column_stats bloom_filters", 1, ""},
 		{"mdt_full_h120", "", "uuid = 'trip-003'", map[string]string{"as.of.instant": "20261129233401001"}, "column_stats bloom_filters", 1, ""},
-		{"mdt_full_h120", "1.2.0", "uuid = 'trip-003'", nil, "partition_stats record_index column_stats", 3, "may pass over rows here"},
-		{"mdt_full_h120", "1.2.0", "rider LIKE 'rider-G%'", nil, "partition_stats column_stats", 2, "may pass over rows here"},
+		{"mdt_full_h120", "1.2.0", "uuid = 'trip-003'", nil, "partition_stats record_index column_stats", 1, "may pass over rows here"},
+		{"mdt_full_h120", "1.2.0", "rider LIKE 'rider-G%'", nil, "partition_stats column_stats", 0, "may pass over rows here"},
 		{"mdt_full_h120", "1.2.0", "fare > 70", nil, "partition_stats column_stats", 3, ""},
 		{"mdt_full_h102", "", "uuid = 'trip-003'", nil, "partition_stats record_index column_stats bloom_filters", 1, ""},
 		// Off by default before 1.0, and log files of a table of version 6 have no whole statistics.
 		{"mdt_full_h0150", "0.15.0", "fare > 1000", nil, "", 4, ""},
-		{"mdt_full_h0150", "0.15.0", "fare > 1000", on, "column_stats", 3, "may pass over rows here"},
-		{"mdt_full_h0150", "0.15.0", "uuid = 'trip-003'", on, "record_index column_stats", 3, "may pass over rows here"},
+		{"mdt_full_h0150", "0.15.0", "fare > 1000", on, "column_stats", 0, "may pass over rows here"},
+		{"mdt_full_h0150", "0.15.0", "uuid = 'trip-003'", on, "record_index column_stats", 1, "may pass over rows here"},
 		{"mdt_full_h0150", "0.12.0", "uuid = 'trip-003'", on, "column_stats", 3, ""},
 		{"mdt_full_h0150", "0.10.0", "fare > 1000", on, "", 4, ""},
 		{"mdt_full_h0150", "", "fare > 1000", nil, "column_stats", 3, ""},
@@ -428,6 +428,11 @@ func TestDamagedIndex(t *testing.T) {
 		found := false
 		for _, f := range p.Findings {
 			found = found || strings.Contains(f.Title, "index can't be read") && strings.Contains(f.Detail, index) && strings.Contains(f.Detail, ".hoodie/metadata/"+index)
+		}
+		for _, x := range p.Pruning.Indexes {
+			if x.Used || strings.Contains(x.Why, "rules out") {
+				t.Errorf("%s: nothing is left out, and %+v", index, x)
+			}
 		}
 		if !found || kept(p.Pruning) != 4 || len(p.Parts) != 4 || p.Pruning.SkippedBytes != 0 {
 			t.Errorf("%s: %d kept, findings %+v, %+v", index, kept(p.Pruning), p.Findings, p.Pruning.Indexes)

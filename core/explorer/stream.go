@@ -309,6 +309,9 @@ func (h *handle) sameTable(ctx context.Context, s *api.StreamState) error {
 	if s.IssuedInstant > last {
 		return &api.Fault{Kind: "invalid request", Offset: -1, Message: fmt.Sprintf("The state has read up to %s, and the newest instant of the table is %s: it is of another table.", s.IssuedInstant, last), Try: "Give the state that this table's stream was left in, or none to begin anew."}
 	}
+	if s.IssuedInstant != "" && !tl.IsCompleted(s.IssuedInstant) {
+		return &api.Fault{Kind: "invalid request", Offset: -1, Message: fmt.Sprintf("The state has read up to %s, which is no completed instant of the table: it is of another table, or a restore has undone that commit.", s.IssuedInstant), Try: "Give the state that this table's stream was left in, or none to begin anew."}
+	}
 	return nil
 }
 

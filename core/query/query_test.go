@@ -502,7 +502,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := prepare(t, open(t, "mor_trips_h120", ""), optType, "incremental", optBegin, "000", "hoodie.datasource.query.incremental.format", "cdc"); !errors.As(err, &r) || !strings.Contains(r.Message, "CDC") {
 		t.Errorf("no change data: %v", err)
 	}
-	if _, err := prepare(t, open(t, "cdc_op_key_only_mor_h120", ""), optType, "incremental", optBegin, "3", optEnd, "2", "hoodie.datasource.query.incremental.format", "cdc"); !errors.As(err, &r) || !strings.Contains(r.Message, "not a valid range") {
+	if _, err := prepare(t, open(t, "cdc_op_key_only_mor_h120", ""), optType, "incremental", optBegin, "20260131000000", optEnd, "20260130000000", "hoodie.datasource.query.incremental.format", "cdc"); !errors.As(err, &r) || !strings.Contains(r.Message, "not a valid range") {
 		t.Errorf("range: %v", err)
 	}
 }
@@ -549,11 +549,11 @@ func TestFlinkOptions(t *testing.T) {
 	if err != nil || a.SkipCompaction || a.Start != "" || a.CommitsLimit != 0 {
 		t.Errorf("0.14.1: %+v, %v", a, err)
 	}
-	b, err := query.ParseFlink(map[string]string{"read.end-commit": "5", "read.commits.limit": "3"}, now)
+	b, err := query.ParseFlink(map[string]string{"read.end-commit": "20260131000000000", "read.commits.limit": "3"}, now)
 	if err != nil || !b.SkipCompaction || !b.SkipClustering || b.Type != "incremental" || b.CommitsLimit != 3 {
 		t.Errorf("1.2.0: %+v, %v", b, err)
 	}
-	for k, v := range map[string]string{"read.unknown": "1", "changelog.enabled": "perhaps", "read.tasks": "-1", "hoodie.datasource.merge.type": "x", "hoodie.datasource.query.type": "x"} {
+	for k, v := range map[string]string{"read.unknown": "1", "changelog.enabled": "perhaps", "read.tasks": "0", "read.start-commit": "2026-01-31", "read.end-commit": "earliest", "hoodie.datasource.merge.type": "x", "hoodie.datasource.query.type": "x"} {
 		var oe *table.OptionError
 		if _, err := query.ParseFlink(map[string]string{k: v}, now); !errors.As(err, &oe) || oe.Key != k {
 			t.Errorf("%s=%s: %v", k, v, err)
@@ -697,5 +697,75 @@ func TestAppendCell(t *testing.T) {
 		if got := cell(v); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// TestBounds: what bounds a range is an instant, zeros or a word; other dates are refused and told in digits.
+func TestBounds(t *testing.T) {
+	for _, v := range []string{"", "0", "000", "00000000000000", "20260131235959", "20260131235959123", "earliest", "EARLIEST"} {
+		if err := query.CheckBound("k", v, "earliest"); err != nil {
+			t.Errorf("%q: %v", v, err)
+		}
+	}
+	for v, hint := range map[string]string{"2026-01-31": "20260131000000000", "2026-01-31 23:59:59": "20260131235959000", "2026-01-31T23:59:59.123Z": "20260131235959123",
+		"2026/01/31 23:59": "20260131235900000", "2026-01-31T23:59:59+05:30": "20260131235959000", "20260131": "20260131000000000",
+		"yesterday": "", "2026": "", "1769903999": "", "2026013123595912": "", "latest": "", "-1": "", "２０２６": "", strings.Repeat("9", 1000): "", "2026-01-31 25": ""} {
+		err := query.CheckBound("k", v, "earliest")
+		var oe *table.OptionError
+		if !errors.As(err, &oe) || oe.Key != "k" || !strings.Contains(oe.Why, "yyyyMMddHHmmss") || strings.Contains(oe.Why, "that moment is") != (hint != "") || !strings.Contains(oe.Why, hint) {
+			t.Errorf("%q: %v, want the hint %q", v, err, hint)
+		}
+	}
+	const optType, begin, end = "hoodie.datasource.query.type", "hoodie.datasource.read.begin.instanttime", "hoodie.datasource.read.end.instanttime"
+	for _, c := range []struct {
+		options map[string]string
+		hints   int
+	}{
+		{map[string]string{optType: "incremental", begin: "20260131000000", end: "20260130000000"}, 1},
+		{map[string]string{optType: "incremental", begin: "earliest", end: "20260130000000"}, 0},
+		{map[string]string{optType: "incremental", begin: "20260130000000", end: "20260131000000"}, 0},
+		{map[string]string{begin: "20260130000000"}, 1},
+		{map[string]string{"hoodie.datasource.query.incremental.format": "cdc", end: "20260130000000"}, 2},
+		{map[string]string{"hoodie.datasource.query.incremental.format": "latest_state"}, 0},
+	} {
+		q, err := query.Parse(c.options)
+		if err != nil || len(q.Hints) != c.hints {
+			t.Errorf("%v: %+v, %v", c.options, q.Hints, err)
+		}
+	}
+	if _, err := query.Parse(map[string]string{optType: "incremental", begin: "2026-01-31"}); err == nil {
+		t.Error("a date is taken for an instant")
+	}
+}
+
+// TestScanSizes: sizes are in Spark's forms, and no setting makes more pieces than are planned.
+func TestScanSizes(t *testing.T) {
+	const key = "spark.sql.files.maxPartitionBytes"
+	for v, want := range map[string]int64{"1": 1, "1048576": 1 << 20, "1MB": 1 << 20, "128m": 128 << 20, "1g": 1 << 30, "64KiB": 64 << 10, "2 k": 2048, "3b": 3, "1pb": 1 << 50} {
+		s, err := query.ParseScan(map[string]string{key: v})
+		if err != nil || s.MaxPartitionBytes != want {
+			t.Errorf("%q: %d, %v", v, s.MaxPartitionBytes, err)
+		}
+	}
+	for _, v := range []string{"", "0", "-1", "m", "1x", "1.5m", "2p", "9223372036854775807", "1 1", "1mm"} {
+		if s, err := query.ParseScan(map[string]string{key: v}); err == nil {
+			t.Errorf("%q is taken for %d", v, s.MaxPartitionBytes)
+		}
+	}
+	if _, err := query.ParseScan(map[string]string{"spark.default.parallelism": "1m"}); err == nil {
+		t.Error("a number with a unit is taken")
+	}
+	s := query.ScanSettings{MaxPartitionBytes: 100, OpenCost: 10, Parallelism: 1}
+	files := []query.ScanFile{{Length: 20, Splittable: true}, {Length: 250, Splittable: true}, {Length: 300, Splittable: true}, {Length: 180}}
+	n := 0
+	for _, task := range s.Pack(files) {
+		n += len(task)
+	}
+	if got := s.Pieces(files); got != int64(n) || n != 8 {
+		t.Errorf("%d pieces, want %d", got, n)
+	}
+	s.MaxPartitionBytes = 1
+	if got := s.Pieces([]query.ScanFile{{Length: 1 << 60, Splittable: true}}); got != 1<<60 {
+		t.Errorf("%d pieces", got)
 	}
 }

@@ -74,7 +74,7 @@ func TestPartitionValues(t *testing.T) {
 			t.Errorf("%s: not over partition columns", c.where)
 			continue
 		}
-		kept, why := p.verdict(c.path, where, where.Evaluator())
+		kept, why := p.verdict(c.path, false, where, where.Evaluator())
 		if kept != c.kept || !strings.Contains(why, c.why) || strings.HasPrefix(why, "Kept: ") != kept {
 			t.Errorf("%q %q %s: kept %v: %s", c.properties, c.path, c.where, kept, why)
 		}

@@ -16,8 +16,9 @@ import (
 
 // missingNotes says what of a table is gone or damaged so that rows may be missing or may be too many,
 // in sentences: files that plans of pending compactions name and that are not in the listing; metadata of
-// completed writes that can't be read. asOf is the instant of a time travel, "" for none.
-func (t *Table) missingNotes(ctx context.Context, view *filegroup.View, asOf string) ([]string, error) {
+// completed writes that can't be read. The metadata of the newest completed commit is returned too, nil where it was
+// not read. asOf is the instant of a time travel, "" for none.
+func (t *Table) missingNotes(ctx context.Context, view *filegroup.View, asOf string) ([]string, *commitmeta.CommitMetadata, error) {
 	var out []string
 	for _, f := range slices.Concat(view.Timeline.Findings, view.Findings) {
 		if f.Level == "error" {
@@ -26,20 +27,20 @@ func (t *Table) missingNotes(ctx context.Context, view *filegroup.View, asOf str
 	}
 	last := view.Timeline.Commits().Completed().Last()
 	if last == nil || asOf != "" {
-		return out, nil
+		return out, nil, nil
 	}
 	if last.File.Size == 0 {
 		out = append(out, fmt.Sprintf("The file of the newest completed instant, %s, is empty: a crash may have left it, and which files it wrote is not known. Rows of files that are there are shown, whether or not they are whole.", last.File.Path))
 	}
-	_, err := view.Timeline.CommitMetadata(ctx, last)
+	m, err := view.Timeline.CommitMetadata(ctx, last)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return nil, ctx.Err()
+		return nil, nil, ctx.Err()
 	case err != nil:
-		return append(out, fmt.Sprintf("The newest completed instant can't be read, so that nothing tells whether its files are all there: %v.", err)), nil
+		return append(out, fmt.Sprintf("The newest completed instant can't be read, so that nothing tells whether its files are all there: %v.", err)), nil, nil
 	}
 	if !view.Complete {
-		return out, nil
+		return out, m, nil
 	}
 	present := map[string]map[string]bool{}
 	missing := func(partition, name string) bool {
@@ -65,13 +66,13 @@ func (t *Table) missingNotes(ctx context.Context, view *filegroup.View, asOf str
 	if gone > 0 {
 		out = append(out, fmt.Sprintf("%d files that the plan of a pending compaction names are not there, among them %s of the plan %s. What they hold is missing from these rows.", gone, example, instant))
 	}
-	return out, nil
+	return out, m, nil
 }
 
 // Bounds of what is read to find missing files: the newest commits, which are read at the same time and so
 // take hardly longer than the newest alone; and the commits that wrote the logs of slices without a base file.
 const (
-	maxMissingCommits = 8
+	maxMissingCommits = 4
 	maxMissingOrigins = 64
 )
 
@@ -96,6 +97,11 @@ func (m *MissingFile) Sentence() string {
 // the commits that their log files came from. Files that are superseded, or whose group was replaced, are not
 // needed: cleaning may have removed them.
 func (t *Table) MissingFiles(ctx context.Context, view *filegroup.View, q Query, asOf string, chosen []groupreader.Slice) ([]MissingFile, error) {
+	return t.missingFiles(ctx, view, q, asOf, chosen, nil)
+}
+
+// missingFiles is MissingFiles where the metadata of the newest completed commit may have been read, nil if not.
+func (t *Table) missingFiles(ctx context.Context, view *filegroup.View, q Query, asOf string, chosen []groupreader.Slice, newest *commitmeta.CommitMetadata) ([]MissingFile, error) {
 	if !view.Complete || view.Latest == "" {
 		return nil, nil
 	}
@@ -124,9 +130,17 @@ func (t *Table) MissingFiles(ctx context.Context, view *filegroup.View, q Query,
 			}
 		}
 	}
-	metas, err := readCommits(ctx, view.Timeline, done, want)
+	unread := want
+	known := newest != nil && len(done) > 0 && done[len(done)-1].Requested == view.Timeline.Commits().Completed().Last().Requested
+	if known {
+		unread = slices.DeleteFunc(slices.Clone(want), func(n int) bool { return n == len(done)-1 })
+	}
+	metas, err := readCommits(ctx, view.Timeline, done, unread)
 	if err != nil {
 		return nil, err
+	}
+	if known {
+		metas[len(done)-1] = newest
 	}
 	replaced := map[filegroup.GroupID]bool{}
 	for _, m := range metas {
@@ -179,16 +193,16 @@ func (t *Table) MissingFiles(ctx context.Context, view *filegroup.View, q Query,
 		}
 	}
 	// A missing base file is superseded where a later one of its group is named.
-	newest := map[string]string{}
+	last := map[string]string{}
 	for i := range out {
 		if b, ok := filegroup.ParseBaseName(path.Base(out[i].Path)); ok && !out[i].Log {
 			k := path.Dir(out[i].Path) + "\x00" + b.FileID
-			newest[k] = max(newest[k], b.Instant)
+			last[k] = max(last[k], b.Instant)
 		}
 	}
 	out = slices.DeleteFunc(out, func(m MissingFile) bool {
 		b, ok := filegroup.ParseBaseName(path.Base(m.Path))
-		return ok && !m.Log && b.Instant < newest[path.Dir(m.Path)+"\x00"+b.FileID]
+		return ok && !m.Log && b.Instant < last[path.Dir(m.Path)+"\x00"+b.FileID]
 	})
 	return out, nil
 }

@@ -59,6 +59,13 @@ func TestEveryMissingFileIsSaid(t *testing.T) {
 			if err != nil {
 				continue
 			}
+			if strings.HasPrefix(name, "mor_corrupt_m") {
+				// A log file of it was spliced behind another and is gone.
+				if typ == Snapshot && len(p.Gone) != 1 {
+					t.Errorf("%s: %+v", name, p.Gone)
+				}
+				continue
+			}
 			if len(p.Gone) > 0 {
 				t.Errorf("%s %s: whole, and %+v", name, typ, p.Gone)
 			}

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"hudiscope/core/commitmeta"
 	"hudiscope/core/evolve"
 	"hudiscope/core/filegroup"
 	"hudiscope/core/groupreader"
@@ -258,7 +259,8 @@ func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Pl
 	p := &Plan{Query: q, t: t, tl: view.Timeline, view: view, asked: asked}
 	p.setSchema(sc)
 	p.AsOf = asOfOf(view, q)
-	if p.Notes, err = t.missingNotes(ctx, view, q.AsOf); err != nil {
+	var newest *commitmeta.CommitMetadata
+	if p.Notes, newest, err = t.missingNotes(ctx, view, q.AsOf); err != nil {
 		return nil, err
 	}
 	if view.Latest == "" {
@@ -268,7 +270,7 @@ func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Pl
 		p.Notes = append(p.Notes, "The listing of the storage is not complete: rows of files it hides are missing.")
 	}
 	p.Slices = t.chosen(view, q, p.AsOf)
-	if p.Gone, err = t.MissingFiles(ctx, view, q, p.AsOf, p.Slices); err != nil {
+	if p.Gone, err = t.missingFiles(ctx, view, q, p.AsOf, p.Slices, newest); err != nil {
 		return nil, err
 	}
 	return p, p.finish(q)

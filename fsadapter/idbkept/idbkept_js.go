@@ -81,17 +81,11 @@ func (s *Store) load(ctx context.Context) (err error) {
 	if !factory.Truthy() {
 		return errors.New("this browser has no IndexedDB, or refuses it to this page")
 	}
-	req := factory.Call("open", Name, 1)
-	create := js.FuncOf(func(js.Value, []js.Value) any {
-		db := req.Get("result")
+	if s.db, err = idb.Open(ctx, factory, Name, func(db js.Value) {
 		for _, n := range []string{data, index, settings} {
 			db.Call("createObjectStore", n)
 		}
-		return nil
-	})
-	defer create.Release()
-	req.Set("onupgradeneeded", create)
-	if s.db, err = idb.Request(ctx, req); err != nil {
+	}); err != nil {
 		return err
 	}
 	// A page that deletes the database must not wait for this one.

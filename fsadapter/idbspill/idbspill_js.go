@@ -44,6 +44,7 @@ type store struct {
 
 // Open makes a store. Its faults tell what to do when the browser refuses.
 func Open(ctx context.Context) (spill.Store, error) {
+	var err error
 	s := &store{counts: map[uint32]int{}}
 	fail := func(err error) (spill.Store, error) {
 		s.Close()
@@ -65,18 +66,15 @@ func Open(ctx context.Context) (spill.Store, error) {
 	} else {
 		s.name = fmt.Sprintf("%s%d-%s", unlocked, time.Now().UnixMilli(), random)
 	}
-	req := factory.Call("open", s.name, 1)
-	create := js.FuncOf(func(js.Value, []js.Value) any {
-		req.Get("result").Call("createObjectStore", chunks)
-		return nil
-	})
-	defer create.Release()
-	req.Set("onupgradeneeded", create)
-	db, err := idb.Request(ctx, req)
-	if err != nil {
+	// Opening is waited for whatever happens to the request: a database that nobody waits for would be made and left.
+	opening, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
+	defer cancel()
+	if s.db, err = idb.Open(opening, factory, s.name, func(db js.Value) { db.Call("createObjectStore", chunks) }); err != nil {
 		return fail(err)
 	}
-	s.db = db
+	if err := ctx.Err(); err != nil {
+		return fail(err)
+	}
 	return s, nil
 }
 

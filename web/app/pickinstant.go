@@ -115,7 +115,7 @@ func (v *instantPicker) Render() goapp.UI {
 		})}
 	if v.typing {
 		body = append(body, v.typeField(requested))
-	} else if v.Range && v.Value != "" && v.Times != timesUnknown {
+	} else if v.Range && v.Value != "" && v.Times != timesUnknown && v.Root.s.instants() != nil {
 		body = append(body, bothTimes(v.Root.s, v.ID+"-times", v.Value, requested))
 	}
 	if more || v.typed != "" {

@@ -366,7 +366,7 @@ func (v *streamView) options(st model.State) goapp.UI {
 			class += " given"
 		}
 		var note goapp.UI
-		if f.kind == "instant" && known && model.ParseSearch(value).TimeOnly() {
+		if f.kind == "instant" && known && v.Root.s.instants() != nil && model.ParseSearch(value).TimeOnly() {
 			note = bothTimes(v.Root.s, id+"-times", value, requested)
 		}
 		fields = append(fields, view.Div(class, view.Group(goapp.Label().For(id).Class("mono").Title(text.T(f.explain)).Text(f.name), in, note)...))

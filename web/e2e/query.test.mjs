@@ -383,16 +383,22 @@ test("a view is handed to other engines, at the same instant", async () => {
   await p.context().close();
 });
 
+const instantsOf = (name) =>
+  JSON.parse(run("timeline", unzip(env, name), "--json")).active.map((i) => ({ requested: i.timestamp, completed: i.completion_time, action: i.action, state: i.state }));
+
 test("the ends of a range are the times that the table's version takes", async () => {
+  for (const name of ["mor_compacted_h120", "mor_compacted_h0150"]) unzip(env, name);
+  const site = await serve(path.join(env.temp, "unzipped"), { cors: true });
   for (const [name, completed] of [["mor_compacted_h120", true], ["mor_compacted_h0150", false]]) {
-    const timeline = JSON.parse(run("timeline", unzip(env, name), "--json")).instants;
-    const p = await open(`#/t=sample:${name}&v=plan&q=inc`);
+    const timeline = instantsOf(name);
+    const table = `#/t=${site.url}/${name}`;
+    const p = await open(`${table}&v=plan&q=inc`);
     await p.waitForSelector("#plan-range tbody th");
     const planned = () => p.locator("#plan-range tbody th").allTextContents();
     const all = await planned();
     assert.ok(all.length > 3, `${name}: ${all.length} instants`);
     // Up to the newest is all of it: what is sent is that write's time, and the rows are the same.
-    await p.evaluate((h) => (location.hash = h), `#/t=sample:${name}&v=rows&q=inc`);
+    await p.evaluate((h) => (location.hash = h), `${table}&v=rows&q=inc`);
     await p.waitForSelector("#grid [role=gridcell][aria-colindex]");
     const want = await readGrid(p);
     await p.waitForFunction(() => document.querySelector("#query-end").options.length > 2);
@@ -405,7 +411,7 @@ test("the ends of a range are the times that the table's version takes", async (
     assert.deepEqual(await readGrid(p), want, `${name}: up to the newest`);
     // After a write leaves this one out, and takes the next one.
     const x = all[1];
-    await p.evaluate((h) => (location.hash = h), `#/t=sample:${name}&v=plan&q=inc`);
+    await p.evaluate((h) => (location.hash = h), `${table}&v=plan&q=inc`);
     await p.waitForFunction((n) => document.querySelectorAll("#plan-range tbody th").length === n, all.length);
     const value = await p.locator("#query-begin option", { hasText: new RegExp("^" + x) }).first().getAttribute("value");
     await p.selectOption("#query-begin", value);
@@ -424,7 +430,7 @@ test("the ends of a range are the times that the table's version takes", async (
   }
   // A range that Hudi itself was asked for, chosen by its instants.
   const [begin, end] = ["20261129230538906", "20261129231047125"];
-  const p = await open("#/t=sample:mor_compacted_h120&v=rows&q=inc");
+  const p = await open(`#/t=${site.url}/mor_compacted_h120&v=rows&q=inc`);
   await p.waitForFunction((v) => [...document.querySelector("#query-begin").options].some((o) => o.value === v), begin);
   await p.selectOption("#query-begin", begin);
   await p.waitForFunction((v) => location.hash.includes("qb=" + v), begin);
@@ -434,15 +440,23 @@ test("the ends of a range are the times that the table's version takes", async (
   await count(p, `${answer.length} rows`);
   assert.deepEqual((await readGrid(p)).map((r) => r._hoodie_record_key).sort(), answer.sort());
   clean(p);
+  const address = new URL(p.url()).hash;
   await p.context().close();
+  // The address alone opens the same.
+  const q = await open(address);
+  await count(q, `${answer.length} rows`);
+  assert.match(await q.textContent("#query-end-times"), /requested 20261129230938393, completed 20261129231047125/);
+  clean(q);
+  await q.context().close();
   // Flink's start is offered by the same times, and a start of it belongs to the range.
   const f = await open("#/t=sample:flink_mor_changelog_1.2.0&v=stream");
   await f.waitForFunction(() => document.querySelectorAll("#flink-instants option").length > 1);
   const offered = await f.locator("#flink-instants option").evaluateAll((l) => l.map((o) => o.value).slice(1));
-  const done = new Set(JSON.parse(run("timeline", unzip(env, "flink_mor_changelog_1.2.0"), "--json")).instants.map((i) => i.completed));
+  const done = new Set(instantsOf("flink_mor_changelog_1.2.0").map((i) => i.completed));
   assert.ok(offered.length > 0 && offered.every((t) => done.has(t)), offered.join());
   clean(f);
   await f.context().close();
+  await site.close();
 });
 
 test("more options of a query are in its address and change what is read", async () => {

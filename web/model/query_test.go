@@ -146,6 +146,22 @@ func TestTimesOfRanges(t *testing.T) {
 	}
 }
 
+func TestTimed(t *testing.T) {
+	if _, ok := (*Instants)(nil).Timed("1", true); ok {
+		t.Error("a timeline that is not read has an instant")
+	}
+	l := InstantsOf([]api.Instant{{Requested: "1", Completed: "4", Action: "commit", State: "COMPLETED"}, {Requested: "2", Completed: "3", Action: "deltacommit", State: "COMPLETED"}, {Requested: "5", Action: "commit", State: "INFLIGHT"}})
+	for _, x := range []struct {
+		time      string
+		requested bool
+		want      string
+	}{{"1", true, "1"}, {"4", false, "1"}, {"3", false, "2"}, {"4", true, ""}, {"5", true, ""}, {"", false, ""}} {
+		if in, _ := l.Timed(x.time, x.requested); in.Requested != x.want {
+			t.Errorf("%+v: %q", x, in.Requested)
+		}
+	}
+}
+
 func TestMetaLast(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"_hoodie_commit_time": "1", "b": {"_hoodie_x": 1}, "a": 1.50, "_hoodie_record_key": null}`: `{"b":{"_hoodie_x": 1},"a":1.50,"_hoodie_commit_time":"1","_hoodie_record_key":null}`,

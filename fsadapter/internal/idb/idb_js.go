@@ -67,6 +67,35 @@ func Request(ctx context.Context, req js.Value) (js.Value, error) {
 	}
 }
 
+// Open opens a database of version 1; create makes the stores of a new one. Where ctx ends first, the connection is
+// closed as soon as it is there, and only then are the callbacks released.
+func Open(ctx context.Context, factory js.Value, name string, create func(db js.Value)) (db js.Value, err error) {
+	defer Thrown(&err)
+	req := factory.Call("open", name, 1)
+	upgrade := js.FuncOf(func(js.Value, []js.Value) any {
+		create(req.Get("result"))
+		return nil
+	})
+	req.Set("onupgradeneeded", upgrade)
+	ended := Event(req, "success", "error")
+	select {
+	case name := <-ended:
+		upgrade.Release()
+		if name == "error" {
+			return js.Value{}, ErrorOf(req)
+		}
+		return req.Get("result"), nil
+	case <-ctx.Done():
+		go func() {
+			if <-ended == "success" {
+				req.Get("result").Call("close")
+			}
+			upgrade.Release()
+		}()
+		return js.Value{}, ctx.Err()
+	}
+}
+
 // Thrown turns an exception of a call into an error; it is deferred.
 func Thrown(err *error) {
 	switch p := recover().(type) {
