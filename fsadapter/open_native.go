@@ -12,6 +12,7 @@ import (
 
 	"hudiscope/core/storage"
 	"hudiscope/fsadapter/dir"
+	"hudiscope/fsadapter/httprange"
 	"hudiscope/fsadapter/single"
 )
 
@@ -26,14 +27,15 @@ func OpenWith(ctx context.Context, location string, o Options) (storage.Source, 
 	if src, err, ok := store(ctx, location, o); ok {
 		return src, err
 	}
-	switch s := scheme(location); s {
+	scheme := scheme(location)
+	switch scheme {
 	case "":
 	case "http", "https":
 		return OpenURLWith(ctx, location, o)
 	case "file":
 		location = location[len("file://"):]
 	default:
-		return nil, unsupported(location, s)
+		return nil, unsupported(location, scheme)
 	}
 	fi, err := os.Stat(location)
 	switch {
@@ -41,6 +43,9 @@ func OpenWith(ctx context.Context, location string, o Options) (storage.Source, 
 		return nil, &storage.Fault{Op: "open", Kind: storage.Refused, Try: "Give a path or an address.", Err: errors.New("the location is empty")}
 	case errors.Is(err, os.ErrNotExist):
 		f := &storage.Fault{Op: "open", Location: location, Kind: storage.NotFound, Try: "Check the path."}
+		if scheme == "" && httprange.HoldsUser(location) { // an address with a slash too few
+			f.Location = httprange.Shown(location)
+		}
 		if strings.HasPrefix(location, "www.") {
 			f.Try = "Begin the address with https://."
 		}
@@ -72,8 +77,7 @@ func OpenWith(ctx context.Context, location string, o Options) (storage.Source, 
 }
 
 func unsupported(location, scheme string) error {
-	shown, _, _ := strings.Cut(location, "?")
-	return &storage.Fault{Op: "open", Location: shown, Kind: storage.Refused,
+	return &storage.Fault{Op: "open", Location: httprange.Shown(location), Kind: storage.Refused,
 		Try: "Give an http, https, s3, gs or abfss address of the table, a URL bundle, a .zip, or a local directory.",
 		Err: fmt.Errorf("%s:// addresses can't be opened", scheme)}
 }

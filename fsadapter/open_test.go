@@ -5,8 +5,10 @@ package fsadapter
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -20,6 +22,7 @@ import (
 	"hudiscope/core/storage/cache"
 	"hudiscope/core/storage/storagetest"
 	"hudiscope/fsadapter/dir"
+	"hudiscope/fsadapter/httprange"
 	"hudiscope/fsadapter/presigned"
 	"hudiscope/fsadapter/single"
 	"hudiscope/fsadapter/zipfs"
@@ -157,6 +160,59 @@ func TestOpenErrors(t *testing.T) {
 			t.Errorf("%s: %v", loc, err)
 		}
 	}
+}
+
+// Users, passwords and keys in an address are shown by nothing, whether it opens or not.
+func TestNoUserIsShown(t *testing.T) {
+	o := Options{HTTP: httprange.Options{Fetcher: deaf{}}}
+	stores := []string{"s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "wasb", "wasbs", "http", "https", "signer+http", "signer+https", "ftp", "hdfs", "S3", "HTTPS", "r2"}
+	rests := []string{"://u:SENTINEL@b/x", "://AKIA:SEC%2FSENTINEL@pub/x", "://AKIA:SEC/SENTINEL@pub/x", "://AKIA:SENTINEL/x", "://SENTINEL@b/x", "://u:SENTINEL@", "://u:SENTINEL%zz@b/x",
+		"://u:SENTINEL@c@acc.dfs.core.windows.net/x", "://u:SENTINEL@acc.blob.core.windows.net/c/x", "://u:SENTINEL%40b/x", "://u:SENTINEL@b/x.parquet", "://u:SENTINEL@b/x.zip?q=SENTINEL", ":/u:SENTINEL@b/x", "://u:SENTINEL#@b/x"}
+	n := 0
+	for _, s := range stores {
+		for _, r := range rests {
+			if r == "://SENTINEL@b/x" && (strings.HasPrefix(s, "abfs") || strings.HasPrefix(s, "wasb")) {
+				continue // a container
+			}
+			location := s + r
+			src, err := OpenWith(t.Context(), location, o)
+			if err == nil {
+				if strings.Contains(src.Location(), "SENTINEL") {
+					t.Errorf("%s: the location %s", location, src.Location())
+				}
+				_, lerr := src.List(t.Context(), "")
+				_, rerr := storage.ReadAll(t.Context(), src, "f", 0)
+				err = errors.Join(lerr, rerr)
+			}
+			n++
+			var f *storage.Fault
+			if err == nil {
+				t.Errorf("%s: no error", location)
+			} else if strings.Contains(fmt.Sprintf("%v", err), "SENTINEL") || errors.As(err, &f) && strings.Contains(fmt.Sprintf("%+v", *f), "SENTINEL") {
+				t.Errorf("%s: %v (%+v)", location, err, f)
+			}
+		}
+	}
+	if n < 200 {
+		t.Errorf("%d addresses", n)
+	}
+	// What is no secret stays.
+	for in, want := range map[string]string{
+		"s3://b/a@b/c?region=x": "s3://b/a@b/c", "http://h:8080/a@b": "http://h:8080/a@b", "http://[::1]:80/x": "http://[::1]:80/x", "/data/a:b@c": "/data/a:b@c",
+		"abfss://c@acc.dfs.core.windows.net/x": "abfss://c@acc.dfs.core.windows.net/x", `C:\t@x`: `C:\t@x`, "a:b@c": "a:b@c",
+		"s3://u:p@b/x": "s3://b/x", "gs://u:p@b/x@y": "gs://b/x@y", "s3://A:S/T@b/x": "s3://b/x", "signer+https://u@h/p#x": "signer+https://h/p#x", "file:///a:b@c": "file:///a:b@c",
+	} {
+		if got := httprange.Shown(in); got != want {
+			t.Errorf("%s is shown as %s, want %s", in, got, want)
+		}
+	}
+}
+
+// deaf answers nothing.
+type deaf struct{}
+
+func (deaf) Fetch(_ context.Context, r *httprange.Request) (*httprange.Response, error) {
+	return nil, &httprange.NoAnswer{Err: errors.New("no answer from the network")}
 }
 
 // A .zip behind HTTP is opened with few requests.

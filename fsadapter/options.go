@@ -155,7 +155,7 @@ func store(ctx context.Context, location string, o Options) (src storage.Source,
 			return nil, err, true
 		}
 		c.Authorization, c.Get, c.HTTP = o.Signer.Authorization, o.Signer.Get, o.HTTP
-		endpoint, _, _ := strings.Cut(c.Endpoint, "?")
+		endpoint := httprange.Shown(c.Endpoint)
 		src, err := prefixed(ctx, &c.Prefix, o, []string{"signer", endpoint}, func() (storage.Source, error) { return signer.New(c) })
 		return src, err, true
 	case "abfs", "abfss", "wasb", "wasbs":

@@ -60,8 +60,11 @@ func isHost(host string) bool {
 func ParseLocation(location, endpoint, sas string) (Config, error) {
 	shown, query, _ := strings.Cut(location, "?")
 	refuse := func(why string) (Config, error) {
-		return Config{}, &storage.Fault{Op: "open", Location: shown, Kind: storage.Refused, Err: errors.New(why),
+		return Config{}, &storage.Fault{Op: "open", Location: httprange.Shown(location), Kind: storage.Refused, Err: errors.New(why),
 			Try: "Give https://ACCOUNT.blob.core.windows.net/container/prefix or abfss://container@ACCOUNT.dfs.core.windows.net/prefix."}
+	}
+	if httprange.HoldsUser(location) {
+		return refuse("the address holds a user, a password or keys; only a shared access signature may follow it")
 	}
 	c := Config{Endpoint: endpoint, SAS: sas}
 	if query != "" {
@@ -72,9 +75,6 @@ func ParseLocation(location, endpoint, sas string) (Config, error) {
 	host, path, _ := strings.Cut(rest, "/")
 	switch scheme = strings.ToLower(scheme); scheme {
 	case "http", "https":
-		if strings.Contains(host, "@") {
-			return refuse("the address holds a user")
-		}
 		plain, err := url.PathUnescape(path)
 		if err != nil {
 			return refuse("the address is not URL-encoded")
@@ -108,8 +108,7 @@ type Source struct{ *objectlist.Source }
 func New(c Config) (*Source, error) {
 	st := &store{container: c.Container}
 	refuse := func(why, try string) (*Source, error) {
-		shown, _, _ := strings.Cut(c.Endpoint, "?")
-		return nil, &storage.Fault{Op: "open", Location: shown, Kind: storage.Refused, Err: errors.New(why), Try: try}
+		return nil, &storage.Fault{Op: "open", Location: httprange.Shown(c.Endpoint), Kind: storage.Refused, Err: errors.New(why), Try: try}
 	}
 	u, err := url.Parse(c.Endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {

@@ -41,6 +41,10 @@ func ParseLocation(location string) (Config, error) {
 	shown, query, _ := strings.Cut(location, "?")
 	scheme, rest, _ := strings.Cut(shown, "://")
 	bucket, prefix, _ := strings.Cut(rest, "/")
+	if httprange.HoldsUser(location) {
+		return Config{}, &storage.Fault{Op: "open", Location: httprange.Shown(location), Kind: storage.Refused,
+			Err: errors.New("the address holds a user, a password or keys; they are never a part of it"), Try: "Give gs://bucket/prefix."}
+	}
 	if s := strings.ToLower(scheme); s != "gs" && s != "gcs" || query != "" {
 		return Config{}, &storage.Fault{Op: "open", Location: shown, Kind: storage.Refused, Err: errors.New("the address is not gs://bucket/prefix"), Try: "Give gs://bucket/prefix."}
 	}
@@ -58,7 +62,7 @@ func New(c Config) (*Source, error) {
 	st := &store{bucket: c.Bucket, project: c.UserProject}
 	prefix := strings.Trim(c.Prefix, "/")
 	refuse := func(why, try string) (*Source, error) {
-		return nil, &storage.Fault{Op: "open", Location: st.Location(prefix), Kind: storage.Refused, Err: errors.New(why), Try: try}
+		return nil, &storage.Fault{Op: "open", Location: httprange.Shown(st.Location(prefix)), Kind: storage.Refused, Err: errors.New(why), Try: try}
 	}
 	if c.Bucket == "" || strings.ContainsAny(c.Bucket, "/?#@:\\% ") {
 		return refuse("no bucket is named", "Give gs://bucket/prefix.")

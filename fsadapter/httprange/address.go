@@ -17,8 +17,7 @@ type Address struct {
 // ParseAddress takes an absolute http or https URL apart.
 func ParseAddress(raw string) (Address, error) {
 	refuse := func(why string) (Address, error) {
-		shown, _, _ := strings.Cut(raw, "?")
-		return Address{}, &storage.Fault{Op: "open", Location: shown, Kind: storage.Refused,
+		return Address{}, &storage.Fault{Op: "open", Location: Shown(raw), Kind: storage.Refused,
 			Try: "Give an address that begins with http:// or https://.", Err: errors.New(why)}
 	}
 	u, err := url.Parse(strings.TrimSpace(raw))
@@ -38,6 +37,76 @@ func ParseAddress(raw string) (Address, error) {
 // Location is the address without user, password, query and fragment.
 func (a Address) Location() string {
 	return a.full.Scheme + "://" + a.full.Host + a.full.EscapedPath()
+}
+
+// Shown is what may be shown of a location of any scheme as somebody typed it, before or after it was
+// refused: without the query, and without a user, password or keys before an "@", also where these
+// make it no URL, such as a key with a slash. The container that Hadoop's Azure addresses have there
+// stays. Paths stay as they are.
+func Shown(location string) string {
+	shown, _, _ := strings.Cut(strings.TrimSpace(location), "?")
+	scheme, rest, ok := strings.Cut(shown, ":")
+	if !ok || len(scheme) < 2 || strings.ContainsAny(scheme, "/\\@ ") {
+		return shown
+	}
+	after := strings.TrimLeft(rest, "/")
+	head := scheme + ":" + rest[:len(rest)-len(after)]
+	web, hadoop := false, false
+	switch strings.ToLower(scheme) {
+	case "http", "https", "signer+http", "signer+https":
+		web = true
+	case "abfs", "abfss", "wasb", "wasbs":
+		hadoop = true
+	case "s3", "s3a", "s3n", "gs", "gcs":
+	case "file":
+		return shown
+	default:
+		if !strings.HasPrefix(rest, "/") { // a name with a colon
+			return shown
+		}
+	}
+	end := strings.IndexAny(after, "/#")
+	if end < 0 {
+		end = len(after)
+	}
+	host, path := after[:end], after[end:]
+	if hadoop {
+		if container, account, ok := strings.Cut(host, "@"); ok && !strings.ContainsAny(container, ":%") && !strings.ContainsAny(account, "@%") {
+			return shown
+		}
+	}
+	i := strings.LastIndexByte(host, '@')
+	host = host[i+1:]
+	if odd(host, web || hadoop) {
+		// A secret with a slash: what is before a later "@" belongs to it.
+		host = "…"
+		if j := strings.LastIndexByte(path, '@'); j >= 0 {
+			return head + path[j+1:]
+		}
+	}
+	return head + host + path
+}
+
+// odd reports whether what stands for a host or a bucket is neither: a bucket has no colon, and that
+// of a host comes before a port.
+func odd(host string, ports bool) bool {
+	if strings.Contains(host, "%") {
+		return true
+	}
+	if !ports {
+		return strings.Contains(host, ":")
+	}
+	if strings.HasPrefix(host, "[") {
+		return false
+	}
+	_, port, _ := strings.Cut(host, ":")
+	return strings.Trim(port, "0123456789") != ""
+}
+
+// HoldsUser reports whether a location names a user, a password or keys, which [Shown] takes off.
+func HoldsUser(location string) bool {
+	plain, _, _ := strings.Cut(strings.TrimSpace(location), "?")
+	return Shown(location) != plain
 }
 
 // Request is the address for requests.

@@ -35,6 +35,10 @@ type Options struct {
 	// WholeLimit is the size in bytes up to which a file is taken whole from a server
 	// that ignores Range. Default 64 MiB.
 	WholeLimit int64
+	// Idle is how long a server may send nothing at all: from the request to the first byte of the
+	// answer, and from one byte of the body to the next. Such a request is given up and sent once
+	// more. Default 60 s; negative for no limit.
+	Idle time.Duration
 	// MaxListing is the largest directory page read, in bytes. Default 64 MiB.
 	MaxListing int64
 }
@@ -73,6 +77,9 @@ func NewClient(o Options) *Client {
 	}
 	if o.WholeLimit <= 0 {
 		o.WholeLimit = 64 << 20
+	}
+	if o.Idle == 0 {
+		o.Idle = 60 * time.Second
 	}
 	if o.MaxListing <= 0 {
 		o.MaxListing = 64 << 20
@@ -241,6 +248,9 @@ type again struct {
 	wait  time.Duration // from Retry-After; 0 for the usual, negative for none
 	// refused means that the Target can make another request than the one that was refused.
 	refused bool
+	// stalled means that the server sent nothing for Options.Idle. Each such failure has taken so long
+	// that only one is followed by another attempt.
+	stalled bool
 }
 
 func (a *again) Error() string { return a.fault.Error() }
@@ -278,7 +288,7 @@ func (o *object) read(ctx context.Context, p []byte, off int64) (int, error) {
 }
 
 func (o *object) attempts(ctx context.Context, p []byte, off int64) (int, error) {
-	got, failures, renewed := 0, 0, false
+	got, failures, renewed, stalled := 0, 0, false, false
 	for {
 		n, err := o.once(ctx, p[got:], off+int64(got))
 		got += n
@@ -294,12 +304,13 @@ func (o *object) attempts(ctx context.Context, p []byte, off int64) (int, error)
 			continue
 		}
 		if n >= 64<<10 {
-			failures = 0 // it does get on
+			failures, stalled = 0, false // it does get on
 		}
 		failures++
-		if failures >= o.c.o.Attempts {
+		if failures >= o.c.o.Attempts || a.stalled && stalled {
 			return got, a.fault
 		}
+		stalled = stalled || a.stalled
 		if err := o.c.pause(ctx, failures, a); err != nil {
 			return got, err
 		}
@@ -372,7 +383,7 @@ func (o *object) part(ctx context.Context, resp *Response, p []byte, off int64) 
 		if ctx.Err() != nil {
 			return got, ctx.Err()
 		}
-		return got, &again{fault: o.cut(off, n, int64(got), err)}
+		return got, &again{fault: o.cut(off, n, int64(got), err), stalled: isStall(err)}
 	}
 	if off == 0 && o.isPage(resp, p[:got]) {
 		return 0, o.page(resp)
@@ -411,7 +422,7 @@ func (o *object) all(ctx context.Context, resp *Response, p []byte, off int64) (
 		return 0, ctx.Err()
 	}
 	if err != nil || hasLength && int64(len(b)) < l {
-		return 0, &again{fault: o.cut(0, l, int64(len(b)), err)}
+		return 0, &again{fault: o.cut(0, l, int64(len(b)), err), stalled: isStall(err)}
 	}
 	if o.isPage(resp, b) {
 		return 0, o.page(resp)
@@ -529,7 +540,7 @@ func (c *Client) drop(id *Identity) {
 // send is one counted request.
 func (c *Client) send(ctx context.Context, r *Request) (*Response, error) {
 	c.requests.Add(1)
-	resp, err := traced{c.o.Fetcher}.Fetch(ctx, r)
+	resp, err := traced{patient{c.o.Fetcher, c.o.Idle}}.Fetch(ctx, r)
 	if err == nil {
 		c.reached.Store(true)
 		resp.asked = r.URL
@@ -545,7 +556,10 @@ func (c *Client) unreachable(ctx context.Context, err error, rawURL, op, path, l
 	}
 	try := "Check the address, the network, and that the server runs."
 	var na *NoAnswer
-	if errors.As(err, &na) && na.Opaque {
+	stalled := isStall(err)
+	if stalled {
+		try = "The server takes the request and does not answer it: try again later, or check that the address and its port are those of a web server."
+	} else if errors.As(err, &na) && na.Opaque {
 		try = "A browser does not say why. Either the address or the network is wrong: open the address in a tab of its own to see. " +
 			"Or the server does not let this page read it (CORS): it must send Access-Control-Allow-Origin with this page's origin or *, " +
 			"and Access-Control-Expose-Headers: Content-Range, ETag, Content-Length, with errors too."
@@ -554,8 +568,8 @@ func (c *Client) unreachable(ctx context.Context, err error, rawURL, op, path, l
 		}
 	}
 	f := &storage.Fault{Op: op, Path: path, Location: location, Kind: storage.Unreachable, Try: try, Err: redacted(err, rawURL)}
-	if c.reached.Load() {
-		return &again{fault: f}
+	if stalled || c.reached.Load() {
+		return &again{fault: f, stalled: stalled}
 	}
 	return f
 }

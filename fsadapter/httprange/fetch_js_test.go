@@ -23,7 +23,8 @@ const server = `(files) => new Promise(done => {
 	const srv = require("http").createServer((req, res) => {
 		let p = decodeURIComponent(req.url.split("?")[0]).slice(1), mode = "";
 		state.seen.push(req.method + " " + req.url + " " + (req.headers.range || "") + " " + (req.headers["accept-encoding"] || ""));
-		for (const m of ["cut", "hang", "plain"]) if (p.startsWith(m + "/")) { mode = m; p = p.slice(m.length + 1); }
+		for (const m of ["cut", "hang", "plain", "mute"]) if (p.startsWith(m + "/")) { mode = m; p = p.slice(m.length + 1); }
+		if (mode === "mute") { res.on("close", () => state.aborted++); return; }
 		if (p === "" || p.endsWith("/")) {
 			const names = {}; let any = p === "";
 			for (const f of Object.keys(files)) if (f.startsWith(p)) {
@@ -112,6 +113,29 @@ func TestAbort(t *testing.T) {
 	for end := time.Now().Add(3 * time.Second); state.Get("aborted").Int() == 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the server did not see the abort")
+		}
+	}
+}
+
+// A server that sends nothing more is given up, and sees that.
+func TestStallIsEnded(t *testing.T) {
+	base, state := serve(t, map[string][]byte{"f": make([]byte, 200_000)})
+	for _, mode := range []string{"/hang", "/mute"} {
+		before := state.Get("aborted").Int()
+		src, _ := New(base+mode+"?sig=SECRET", Options{Idle: 100 * time.Millisecond, Backoff: time.Millisecond})
+		begin := time.Now()
+		_, err := storage.ReadAll(t.Context(), src, "f", 200_000)
+		var f *storage.Fault
+		if !errors.As(err, &f) || f.Kind != storage.Truncated && f.Kind != storage.Unreachable || !strings.Contains(err.Error(), "no byte for 100ms") || strings.Contains(err.Error(), "SECRET") {
+			t.Errorf("%s: %v", mode, err)
+		}
+		if took := time.Since(begin); took > 5*time.Second {
+			t.Errorf("%s: it took %v", mode, took)
+		}
+		for end := time.Now().Add(3 * time.Second); state.Get("aborted").Int() < before+2; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s: the server saw %d aborts, want 2", mode, state.Get("aborted").Int()-before)
+			}
 		}
 	}
 }

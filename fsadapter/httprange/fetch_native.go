@@ -9,14 +9,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"time"
 )
 
 // NewFetcher returns the Fetcher of this platform, here over net/http.
 func NewFetcher() Fetcher {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 8
-	t.ResponseHeaderTimeout = 60 * time.Second
 	return &nativeFetcher{http.Client{Transport: t, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if len(via) >= 10 {
 			return errors.New("more than 10 redirects")

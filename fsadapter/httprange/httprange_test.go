@@ -170,6 +170,7 @@ func TestConformance(t *testing.T) {
 				}
 				fmt.Fprintf(w, "<li><a href=\"%s\">%s</a></li>\n", html.EscapeString(n), html.EscapeString(e.Name))
 			}
+			fmt.Fprint(w, "</ul>")
 			return true
 		}
 		storagetest.Run(t, start(t, s, Options{}), files)

@@ -350,7 +350,7 @@ func (s *Source) look(ctx context.Context, dir string, l storage.Listing) (sight
 		switch {
 		case err == nil:
 			l = root
-		case errors.As(err, &f) && f.Kind != storage.Unreachable && f.Kind != storage.Failed:
+		case errors.As(err, &f) && f.Kind != storage.Unreachable && f.Kind != storage.Truncated && f.Kind != storage.Failed:
 			l = storage.Listing{} // no page for the base: judge by the file alone
 		default:
 			return unknown, err
@@ -421,15 +421,16 @@ func (s *Source) page(ctx context.Context, dir string) (storage.Listing, error) 
 
 // ask sends the request for a directory page, again after passing failures.
 func (s *Source) ask(ctx context.Context, dir, method string) (storage.Listing, error) {
-	for n := 1; ; n++ {
+	for n, stalled := 1, false; ; n++ {
 		l, err := s.askOnce(ctx, dir, method)
 		var a *again
 		if !errors.As(err, &a) {
 			return l, err
 		}
-		if n >= s.c.o.Attempts {
+		if n >= s.c.o.Attempts || a.stalled && stalled {
 			return l, a.fault
 		}
+		stalled = stalled || a.stalled
 		if err := s.c.pause(ctx, n, a); err != nil {
 			return l, err
 		}
@@ -470,14 +471,24 @@ func (s *Source) askOnce(ctx context.Context, dir, method string) (storage.Listi
 	if ctx.Err() != nil {
 		return storage.Listing{}, ctx.Err()
 	}
+	cut := func(err error) (storage.Listing, error) {
+		return storage.Listing{}, &again{stalled: isStall(err), fault: &storage.Fault{Op: "list", Path: dir, Location: s.Location(), Kind: storage.Truncated,
+			Try: "The connection or the server cuts answers short; try again.", Err: redacted(err, url)}}
+	}
 	if err != nil {
-		return storage.Listing{}, &again{fault: &storage.Fault{Op: "list", Path: dir, Location: s.Location(), Kind: storage.Truncated,
-			Try: "The connection or the server cuts answers short; try again.", Err: redacted(fmt.Errorf("the listing broke off: %w", err), url)}}
+		return cut(fmt.Errorf("%w: %w", listing.ErrTruncated, err))
 	}
 	if int64(len(body)) > s.c.o.MaxListing {
 		return fail(storage.Refused, 0, fmt.Errorf("the listing has more than %d bytes", s.c.o.MaxListing), "Let the server list in JSON, which is shorter, or open a smaller directory.")
 	}
+	// A browser may hide from its fetch that fewer bytes came than were promised.
+	if n, ok := contentLength(resp); ok && resp.Header("Content-Encoding") == "" && int64(len(body)) < n {
+		return cut(fmt.Errorf("%w: %d of %d bytes arrived", listing.ErrTruncated, len(body), n))
+	}
 	l, err := listing.Parse(resp.Header("Content-Type"), body, resp.URL)
+	if errors.Is(err, listing.ErrTruncated) {
+		return cut(err)
+	}
 	if err != nil {
 		return fail(storage.NoListing, resp.Status, err, noListing)
 	}

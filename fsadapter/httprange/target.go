@@ -38,7 +38,7 @@ func (c *Client) ObjectAt(t *Target, path, location string, id *Identity) storag
 // Fetch sends a request for a small document, such as a page of a listing, and returns the body
 // of an answer of status 200. It is repeated as reads are. op, path and location name it in errors.
 func (c *Client) Fetch(ctx context.Context, t *Target, method, op, path, location string) ([]byte, error) {
-	for n, renewed := 1, false; ; n++ {
+	for n, renewed, stalled := 1, false, false; ; n++ {
 		b, err := c.fetchOnce(ctx, t, method, op, path, location)
 		var a *again
 		if !errors.As(err, &a) {
@@ -51,9 +51,10 @@ func (c *Client) Fetch(ctx context.Context, t *Target, method, op, path, locatio
 			renewed = true
 			continue
 		}
-		if n >= c.o.Attempts {
+		if n >= c.o.Attempts || a.stalled && stalled {
 			return nil, a.fault
 		}
+		stalled = stalled || a.stalled
 		if err := c.pause(ctx, n, a); err != nil {
 			return nil, err
 		}
@@ -90,7 +91,7 @@ func (c *Client) fetchOnce(ctx context.Context, t *Target, method, op, path, loc
 		return nil, f
 	case err != nil:
 		f.Err, f.Try = redacted(fmt.Errorf("the answer broke off: %w", err), req.URL), "The connection or the server cuts answers short; try again."
-		return nil, &again{fault: f}
+		return nil, &again{fault: f, stalled: isStall(err)}
 	case hasLength && int64(len(b)) < l:
 		f.Err, f.Try = fmt.Errorf("%d of %d bytes arrived", len(b), l), "The connection or the server cuts answers short; try again."
 		return nil, &again{fault: f}

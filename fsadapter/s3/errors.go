@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -21,6 +22,13 @@ func (s *store) explain(f *storage.Fault, body []byte, resp *httprange.Response)
 	}
 	code := root.Value("Code")
 	region := regionOf(root)
+	if region == "" && (code == "AuthorizationHeaderMalformed" || code == "AuthorizationQueryParametersError") {
+		if m := expecting.FindStringSubmatch(root.Value("Message")); m != nil && m[1] != "" {
+			region = m[1]
+		} else if m != nil {
+			region = m[2]
+		}
+	}
 	if region == "" {
 		region = resp.Header("x-amz-bucket-region")
 	}
@@ -33,16 +41,21 @@ func (s *store) explain(f *storage.Fault, body []byte, resp *httprange.Response)
 			f.Err = fmt.Errorf("%v: %s", f.Err, s.clean(m, resp))
 		}
 	}
+	if f.Kind == storage.NotFound && code != "" && code != "NoSuchKey" {
+		// A file that is absent is passed over by many readers; what else a store says with this status is
+		// true of all files.
+		f.Kind, f.Try = storage.Failed, "The store refuses with "+s.clean(code, resp)+": check the bucket, the endpoint and the keys."
+	}
 	switch code {
 	case "NoSuchBucket":
-		f.Kind, f.Try = storage.NotFound, "Check the name of the bucket and the endpoint."
+		f.Kind, f.Try = storage.Failed, "There is no such bucket there: check its name and the endpoint."
 	case "NoSuchKey":
 		f.Kind = storage.NotFound
 	case "AllAccessDisabled", "AccountProblem", "InvalidObjectState":
 		f.Kind, f.Try = storage.Forbidden, "The store does not give this object to anyone now; see its message."
 	case "ExpiredToken", "TokenRefreshRequired":
 		f.Kind, f.Try = storage.Expired, "The session token has expired: get new temporary keys and give them."
-	case "InvalidAccessKeyId", "InvalidToken", "InvalidClientTokenId":
+	case "InvalidAccessKeyId", "InvalidToken", "InvalidClientTokenId", "XAdminUserNotFound":
 		f.Kind, f.Try = storage.Forbidden, "The store does not know these keys: check them, that a session token is given with temporary keys, and the endpoint."
 	case "SignatureDoesNotMatch":
 		f.Kind, f.Try = storage.Forbidden, "The secret does not belong to the access key, or something between changes the host name of requests: check both, the endpoint and the style of addresses."
@@ -89,7 +102,25 @@ func (s *store) explain(f *storage.Fault, body []byte, resp *httprange.Response)
 			return true
 		}
 	}
-	return false
+	// Of several requests signed for the guess, the first answer has corrected it.
+	return region != "" && region == was && !given && f.Status == 400 && signedFor(resp) != "" && signedFor(resp) != region
+}
+
+// expecting is where a message names the right region, for stores that do so nowhere else: "… the
+// region 'us-east-1' is wrong; expecting 'eu-west-3'". Of what is expected besides, such as a date or
+// a service, it is no match.
+var expecting = regexp.MustCompile(`(?i)\bregion\b.*\bexpecting (?:'([a-z][a-z0-9-]{1,39})'|"([a-z][a-z0-9-]{1,39})")`)
+
+// signedFor is the region that a request was signed for, "" if it was not signed.
+func signedFor(resp *httprange.Response) string {
+	u, err := url.Parse(resp.Asked())
+	if err != nil {
+		return ""
+	}
+	if scope := strings.Split(u.Query().Get("X-Amz-Credential"), "/"); len(scope) >= 5 {
+		return scope[len(scope)-3]
+	}
+	return ""
 }
 
 // regionOf finds the right region in an error.

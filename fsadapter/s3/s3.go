@@ -64,7 +64,7 @@ type Settings struct {
 func ParseLocation(location string, set Settings) (Config, error) {
 	shown, query, _ := strings.Cut(location, "?")
 	refuse := func(why string) (Config, error) {
-		return Config{}, &storage.Fault{Op: "open", Location: shown, Kind: storage.Refused, Err: errors.New(why),
+		return Config{}, &storage.Fault{Op: "open", Location: httprange.Shown(location), Kind: storage.Refused, Err: errors.New(why),
 			Try: "Give s3://bucket/prefix, with settings behind it such as ?endpoint=https://host&region=eu-west-1&style=path&requester_pays=true."}
 	}
 	scheme, rest, ok := strings.Cut(shown, "://")
@@ -75,6 +75,9 @@ func ParseLocation(location string, set Settings) (Config, error) {
 	}
 	if !ok {
 		return refuse("the address does not begin with s3://")
+	}
+	if httprange.HoldsUser(location) {
+		return refuse("the address holds a user, a password or keys; they are never a part of it")
 	}
 	bucket, prefix, _ := strings.Cut(rest, "/")
 	if query != "" {
@@ -115,10 +118,10 @@ func New(c Config) (*Source, error) {
 	st := &store{bucket: c.Bucket, region: c.Region, pays: c.RequesterPays, valid: c.Valid, now: c.Now, given: c.Region != ""}
 	prefix := strings.Trim(c.Prefix, "/")
 	refuse := func(try, format string, args ...any) (*Source, error) {
-		return nil, &storage.Fault{Op: "open", Location: st.Location(prefix), Kind: storage.Refused, Try: try, Err: fmt.Errorf(format, args...)}
+		return nil, &storage.Fault{Op: "open", Location: httprange.Shown(st.Location(prefix)), Kind: storage.Refused, Try: try, Err: fmt.Errorf(format, args...)}
 	}
 	if c.Bucket == "" || strings.ContainsAny(c.Bucket, "/?#@:\\% ") {
-		return refuse("Give s3://bucket/prefix.", "%q is not the name of a bucket", c.Bucket)
+		return refuse("Give s3://bucket/prefix.", "the name of the bucket is none")
 	}
 	if st.region == "" {
 		st.region = "us-east-1"

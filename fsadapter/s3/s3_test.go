@@ -143,6 +143,62 @@ func TestRequesterPays(t *testing.T) {
 	}
 }
 
+// answers lets a store answer everything with one error.
+func answers(status int, code, message string) func(*storetest.S3) {
+	return func(s *storetest.S3) {
+		s.Hook = func(w http.ResponseWriter, r *http.Request) bool {
+			storetest.Fail(w, status, code, message)
+			return true
+		}
+	}
+}
+
+// Stores that name the right region in the message only, versitygw among them.
+func TestRegionOfMessage(t *testing.T) {
+	for _, c := range []struct{ code, message string }{
+		{"AuthorizationQueryParametersError", "Error parsing the X-Amz-Credential parameter; the region &#34;us-east-1&#34; is wrong; expecting &#34;eu-west-1&#34;"},
+		{"AuthorizationHeaderMalformed", "The authorization header is malformed; the region 'us-east-1' is wrong; expecting 'eu-west-1'"},
+	} {
+		for _, given := range []string{"", "us-east-1"} {
+			srv := server(map[string][]byte{"f": []byte("x")})
+			srv.Hook = func(w http.ResponseWriter, r *http.Request) bool {
+				if strings.Contains(r.URL.Query().Get("X-Amz-Credential"), "/eu-west-1/") {
+					return false
+				}
+				w.Header().Set("Content-Type", "application/xml")
+				w.WriteHeader(400)
+				fmt.Fprintf(w, "<Error><Code>%s</Code><Message>%s</Message></Error>", c.code, c.message)
+				return true
+			}
+			s, err := New(Config{Bucket: "b", Region: given, Endpoint: storetest.Serve(t, srv), Keys: keys()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Reads that begin together are all signed for the guess.
+			errs := make(chan error, 8)
+			for range cap(errs) {
+				go func() {
+					o, err := s.Open(t.Context(), "f")
+					if err == nil {
+						err = storage.ReadFull(t.Context(), o, make([]byte, 1), 0)
+					}
+					errs <- err
+				}()
+			}
+			for range cap(errs) {
+				err := <-errs
+				var f *storage.Fault
+				if given == "" && err != nil || given != "" && (!errors.As(err, &f) || f.Kind != storage.Refused || !strings.Contains(f.Try, "region eu-west-1")) {
+					t.Errorf("%s, given %q: %v", c.code, given, err)
+				}
+			}
+			if n := len(srv.Requests()); n > 2*cap(errs) {
+				t.Errorf("%d requests", n)
+			}
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -152,7 +208,15 @@ func TestErrors(t *testing.T) {
 		text   string // in Try
 	}{
 		{"no keys", func(c *Config) { c.Keys = nil }, nil, storage.Forbidden, "s3:ListBucket"},
-		{"no bucket", func(c *Config) { c.Bucket = "absent" }, nil, storage.NotFound, "bucket"},
+		{"no bucket", func(c *Config) { c.Bucket = "absent" }, nil, storage.Failed, "no such bucket"},
+		{"unknown account", nil, answers(404, "XAdminUserNotFound", "The user AKIDSECRET does not exist."), storage.Forbidden, "does not know these keys"},
+		{"unknown key with 404", nil, answers(404, "InvalidAccessKeyId", "The key does not exist."), storage.Forbidden, "does not know these keys"},
+		{"another code with 404", nil, answers(404, "NoSuchTenant", "No tenant."), storage.Failed, "NoSuchTenant: check the bucket"},
+		{"no such key", nil, answers(404, "NoSuchKey", "The specified key does not exist."), storage.NotFound, ""},
+		{"no code", nil, func(s *storetest.S3) {
+			s.Hook = func(w http.ResponseWriter, r *http.Request) bool { http.NotFound(w, r); return true }
+		}, storage.NotFound, ""},
+		{"no region in the message", nil, answers(400, "AuthorizationQueryParametersError", `Error parsing the X-Amz-Credential parameter; incorrect date; the region is right, expecting "20260307T00Z"`), storage.Refused, "Check the endpoint and the region."},
 		{"wrong region", func(c *Config) { c.Region = "us-west-2" }, nil, storage.Refused, "region eu-west-1"},
 		{"wrong secret", func(c *Config) { c.Keys.Secret = "SECRETKEYWRONG" }, nil, storage.Forbidden, "secret does not belong"},
 		{"unknown key", func(c *Config) { c.Keys.AccessKey = "AKIDSECRET2" }, nil, storage.Forbidden, "does not know these keys"},

@@ -107,8 +107,7 @@ type Source struct {
 func ParseLocation(location string) (Config, error) {
 	rest, ok := strings.CutPrefix(location, "signer+")
 	if !ok {
-		shown, _, _ := strings.Cut(location, "?")
-		return Config{}, &storage.Fault{Op: "open", Location: shown, Kind: storage.Refused, Try: "Give signer+https://host/path#prefix.", Err: errors.New("the address does not begin with signer+https://")}
+		return Config{}, &storage.Fault{Op: "open", Location: httprange.Shown(location), Kind: storage.Refused, Try: "Give signer+https://host/path#prefix.", Err: errors.New("the address does not begin with signer+https://")}
 	}
 	endpoint, prefix, _ := strings.Cut(rest, "#")
 	return Config{Endpoint: endpoint, Prefix: strings.Trim(prefix, "/")}, nil

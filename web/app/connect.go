@@ -252,12 +252,14 @@ type storeForm struct {
 
 	kind  model.StoreKind
 	wrong string
-	shown model.Store // what was filled in last
 }
 
 const openForm = "open"
 
-func (v *storeForm) OnMount(ctx goapp.Context) { v.fill(ctx) }
+func (v *storeForm) OnMount(ctx goapp.Context) {
+	v.Root.barred = ""
+	v.fill(ctx)
+}
 
 func (v *storeForm) OnUpdate(ctx goapp.Context) { v.fill(ctx) }
 
@@ -510,6 +512,10 @@ type diagnosis struct {
 	// title and text say it; cors is set when a rule is likely to help.
 	title, text string
 	cors        bool
+	// unsure is set when a refusal by the store looks the same as a missing rule.
+	unsure bool
+	// without is the address without the user and password that no browser sends.
+	without string
 }
 
 // probeWait bounds how long a server is waited for.
@@ -537,8 +543,13 @@ func (r *Root) diagnose(location string) {
 	if _, rest, ok := strings.Cut(address, "://"); ok {
 		host, _, _ = strings.Cut(rest, "/")
 	}
+	without, user := model.WithoutUser(r.fullLocation())
+	kind := model.KindOfStore(location)
 	go func() {
 		switch {
+		case user:
+			set(diagnosis{title: text.T(userTitle), text: text.T(userText), without: without})
+			return
 		case online.Type() == goapp.TypeBoolean && !online.Bool() && !local(host):
 			set(diagnosis{title: text.T("This browser is offline."), text: text.T("Connect to the network, then try again.")})
 			return
@@ -560,6 +571,8 @@ func (r *Root) diagnose(location string) {
 		began := time.Now()
 		_, err := await(goapp.Window().Call("fetch", address, options))
 		switch {
+		case err == nil && kind != model.NoStore:
+			set(diagnosis{cors: true, unsure: true, title: text.F("%s answers, but this page may not read the answer.", host), text: unsureText(kind, origin)})
 		case err == nil:
 			set(diagnosis{cors: true, title: text.F("%s answers, but does not let this page read the answer (CORS).", host),
 				text: text.F("The request arrived and an answer came back; the browser keeps it from the page because the server does not name this page’s origin, %s. Give the server this rule:", origin)})
@@ -569,6 +582,31 @@ func (r *Root) diagnose(location string) {
 			set(diagnosis{title: text.F("%s could not be reached.", host), text: text.T("The name does not exist, nothing listens at the port, its certificate is not accepted, or something in this browser (an extension, a policy) blocks it. Open the address in a tab of its own: the browser says there which of these it is. A missing CORS rule is not the reason.")})
 		}
 	}()
+}
+
+// unsureText says what an answer of a store that the page may not read can mean.
+func unsureText(kind model.StoreKind, origin string) string {
+	switch kind {
+	case model.S3:
+		return text.F("A browser can’t tell why. Three reasons look the same from here: the keys are missing or refused, the region is wrong (set it under “Change the place”), or the bucket has no rule (CORS) for this page’s origin, %s. Many stores leave out of a refusal the headers that would let a page read it.", origin)
+	case model.Signer:
+		return text.F("A browser can’t tell why. Two reasons look the same from here: the authorization is missing or refused, or the signer or the store behind it has no rule (CORS) for this page’s origin, %s.", origin)
+	}
+	return text.F("A browser can’t tell why. Two reasons look the same from here: what the store is opened with is missing or refused, or it has no rule (CORS) for this page’s origin, %s.", origin)
+}
+
+// What is said of an address with a user and password.
+var (
+	userTitle = text.Key("A browser does not send a user and password that stand in an address.")
+	userText  = text.Key("It refuses such an address before anything is sent, so no setting of the server helps. If the server takes a token in the query (?token=…), use that; it stays in this tab’s memory. Or try the address without them.")
+)
+
+// openWithout opens an address whose user and password were left out.
+func (r *Root) openWithout(location string) goapp.UI {
+	return view.Button("", text.T("Try without user and password"), func(goapp.Context, goapp.Event) {
+		r.barred = ""
+		r.open(location)
+	}, location)
 }
 
 // local reports whether a host is this machine, which https pages may read over http.
@@ -633,6 +671,13 @@ func (r *Root) unreachable() goapp.UI {
 		return nil
 	}
 	body := []goapp.UI{goapp.H2().Text(d.title), goapp.P().Text(d.text)}
+	if d.without != "" {
+		body = append(body, view.Div("actions", r.openWithout(d.without)))
+	}
+	if d.unsure {
+		body = append(body, &accessForm{Root: r, Location: location, Form: "access", Title: keysTitle(model.KindOfStore(location))},
+			goapp.H2().Class("diagnosis-rule").Text(text.F("The rule, if it has none for %s", origin)))
+	}
 	if d.cors {
 		body = append(body, &rulesView{Location: location, Origin: origin},
 			goapp.P().Class("dim").Text(text.T("Changed rules may take a minute, and the browser may remember the old answer until the page is loaded anew. Or serve the table and this page from one address: hudiscope serve FOLDER.")))

@@ -294,7 +294,7 @@ func (r *Root) folderChooser() goapp.UI {
 	// The browser refuses its dialog some folders, such as the downloads; the input takes those, too.
 	return view.Div("folder-ways", goapp.Button().Type("button").ID("pick-folder").Class("button").Body(view.IconFolder.UI(), goapp.Text(text.T("Choose a folder"))).
 		OnClick(func(goapp.Context, goapp.Event) { r.takeFolder(f, func() goapp.Value { return f.Call("pick") }) }),
-		r.chooser("choose-folder", text.T("Not remembered"), view.IconFolder, true))
+		r.chooser("choose-folder", text.T("Choose a folder, just this once"), view.IconFolder, true))
 }
 
 // takeFolder opens the folder whose handle get's promise gives.

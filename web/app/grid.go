@@ -846,21 +846,3 @@ func (v *rowsView) linkOf(row []json.RawMessage) (model.State, bool) {
 	to.Where, to.Order, to.Stats = where, "", ""
 	return to, ok
 }
-
-// rowLink copies a link to the row of the chosen value.
-func (v *rowsView) rowLink() goapp.UI {
-	link, ok := v.linkOf(v.pages[v.curRow/rowsPage].raw[v.curRow%rowsPage])
-	if !ok {
-		return goapp.Text("")
-	}
-	return &view.CopyButton{Label: text.T("Copy link"), Text: address(link).String(), Wide: true}
-}
-
-// onlyThese restricts the rows to those with the chosen value.
-func (v *rowsView) onlyThese(c api.Column, raw json.RawMessage) goapp.UI {
-	cond, ok := model.Equals(c.Name, c.Type, raw)
-	if !ok || v.Stream {
-		return goapp.Text("")
-	}
-	return view.Button("small", text.T("Only rows with this value"), func(goapp.Context, goapp.Event) { v.restrict(cond) }, cond)
-}

@@ -55,7 +55,7 @@ func (r *Root) afterFault(f *api.Fault) goapp.UI {
 		switch {
 		case f.Kind == "forbidden", f.Kind == "expired":
 			access = &accessForm{Root: r, Location: place, Form: "access", Title: text.T("The store asks who you are")}
-		default:
+		case cors == nil || !r.found.unsure: // what was found out asks for them itself
 			body = append(body, view.Button("", text.T("Change keys…"), func(goapp.Context, goapp.Event) { r.s.dialog = dialogAccess }))
 		}
 	} else if x := r.renewal(f); x != nil {

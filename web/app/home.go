@@ -91,7 +91,7 @@ func (r *Root) opener() goapp.UI {
 
 // addressForm opens a table by its address.
 func (r *Root) addressForm() goapp.UI {
-	return goapp.Form().Class("open-url").Body(
+	form := goapp.Form().Class("open-url").Body(
 		goapp.Label().Class("visually-hidden").For("url").Text(text.T("Address of a table")),
 		goapp.Div().Class("field").Body(
 			view.IconGlobe.UI(),
@@ -104,6 +104,11 @@ func (r *Root) addressForm() goapp.UI {
 		said := goapp.Window().GetElementByID("url").Get("value").String()
 		r.s.dispatch(func() { r.openURL(said) })
 	})
+	if r.barred == "" {
+		return form
+	}
+	return view.Div("barred", form, goapp.Div().ID("barred").Class("diagnosis").Role("alert").Body(
+		goapp.H2().Text(text.T(userTitle)), goapp.P().Text(text.T(userText)), view.Div("actions", r.openWithout(r.barred))))
 }
 
 // chooser is a button over a file input.
@@ -121,6 +126,7 @@ func (r *Root) chooser(id, label string, icon view.Icon, folder bool) goapp.UI {
 // openURL opens what was typed into the URL box.
 func (r *Root) openURL(said string) {
 	said = strings.TrimSpace(said)
+	r.barred = ""
 	switch {
 	case said == "":
 		r.notice = &notice{"warn", text.T("Type the address of a table: the folder that holds “.hoodie”, or a .zip of it.")}
@@ -139,8 +145,13 @@ func (r *Root) openURL(said string) {
 	}
 	said, scheme := model.TypedLocation(said)
 	r.assumed, r.assumedScheme = "", scheme
+	without, user := model.WithoutUser(said)
 	if scheme != "" {
 		r.assumed, _ = model.StripCredentials(said)
+	}
+	if user {
+		r.barred = without
+		return
 	}
 	r.open(said)
 }

@@ -202,11 +202,11 @@ func networkTiles(v *api.Network) goapp.UI {
 		}
 	}
 	return view.Div("tiles",
-		netTile("net-requests", model.Count(v.Total.Requests), "requests"),
-		netTile("net-bytes", model.Bytes(v.Total.Bytes), "received"),
-		netTile("net-rounds", model.Count(int64(rounds)), "round trips, last step"),
-		netTile("net-hits", model.Count(v.Memory.Hits+v.Memory.Joined), "answered from memory"),
-		netTile("net-kept", model.Count(v.Total.Kept), "from kept files, "+model.Bytes(v.Total.KeptBytes)),
+		netTile("net-requests", model.Count(v.Total.Requests), text.T("requests")),
+		netTile("net-bytes", model.Bytes(v.Total.Bytes), text.T("received")),
+		netTile("net-rounds", model.Count(int64(rounds)), text.T("round trips, last step")),
+		netTile("net-hits", model.Count(v.Memory.Hits+v.Memory.Joined), text.T("answered from memory")),
+		netTile("net-kept", model.Count(v.Total.Kept), text.F("from kept files, %s", model.Bytes(v.Total.KeptBytes))),
 	)
 }
 
@@ -221,6 +221,9 @@ func networkHint(v *api.Network) goapp.UI {
 	said := text.F("Object stores bill by the request, listings mostly at ten times a read: %s so far, %s listed.", model.Plural(v.Total.Requests, "request"), model.Plural(v.Memory.Lists, "directory"))
 	if v.Total.Failed > 0 {
 		said += text.F(" %s of them failed: names that were tried and are not there count, too.", model.Count(v.Total.Failed))
+	}
+	if v.Memory.Hits+v.Memory.Joined > 0 {
+		said += text.T(" Answered from memory are pieces and listings that this tab had read before, or was just reading: they cost no request.")
 	}
 	return goapp.P().Class("dim").Text(said)
 }
@@ -254,11 +257,16 @@ func networkRequests(v *api.Network) goapp.UI {
 		if i := strings.LastIndexByte(strings.TrimSuffix(where, "/"), '/'); i >= 0 && i < len(where)-1 {
 			name = where[i+1:]
 		}
-		span := "whole"
-		if q.To >= 0 {
-			span = model.Count(q.From) + "–" + model.Count(q.To)
+		span, asked := model.SentRange(q)
+		if span == "" {
+			span = text.T("whole")
+		} else if asked != span {
+			asked = text.F("Asked for %s; the file ends before.", asked)
+		} else {
+			asked = ""
 		}
-		status, tone := goapp.UI(goapp.Text("")), ""
+		var status goapp.UI
+		tone := ""
 		switch {
 		case method == "kept":
 			method, status, tone = "—", view.Badge("good", text.T("kept")), "from-kept"
@@ -281,7 +289,7 @@ func networkRequests(v *api.Network) goapp.UI {
 		}
 		rows = append(rows, goapp.Tr().Class(tone).Body(
 			goapp.Td().Text(workTitle(q.Op)), goapp.Td().Class("mono").Text(method), goapp.Td().Class("mono net-name").Title(q.Address).Text(unescaped(name)),
-			goapp.Td().Class("num mono").Text(span), goapp.Td().Class("num").Text(model.Bytes(q.Bytes)), goapp.Td().Class("num").Text(took), goapp.Td().Class("num").Text(round), goapp.Td().Body(status)))
+			goapp.Td().Class("num mono").Title(asked).Text(span), goapp.Td().Class("num").Text(model.Bytes(q.Bytes)), goapp.Td().Class("num").Text(took), goapp.Td().Class("num").Text(round), goapp.Td().Body(status)))
 	}
 	if len(rows) == 0 {
 		return nil

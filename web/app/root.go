@@ -56,7 +56,9 @@ type Root struct {
 	tablesAsked bool
 	// assumed is the location that was opened last without a scheme, and the scheme taken for it.
 	assumed, assumedScheme string
-	release                []func()
+	// barred is what was typed with a user and password, which no browser sends, without them.
+	barred  string
+	release []func()
 
 	learn  learn
 	update update

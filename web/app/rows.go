@@ -50,7 +50,6 @@ type rowsView struct {
 	find    string // what is searched in it
 	menu    *gridMenu
 	said    string // what was done last, for a moment
-	sizing  int    // the column whose width is being dragged, plus one
 	gridRev int
 	slots   []int64 // the row that each slot of the grid shows, -1 for none
 	anchor  int64   // the row at the top of the slots' own coordinates

@@ -178,6 +178,11 @@ test("a refusal by cross-origin rules is told apart from a server that is down, 
   await typed(p, s);
   await p.click(".store-form button[type=submit]");
   await p.waitForSelector(".diagnosis[data-cors=true]", { timeout: 60000 });
+  // Refused keys and a wrong region would look the same: neither is claimed, and the keys are asked for.
+  const found = await p.textContent(".diagnosis");
+  assert.match(found, /can’t tell why/);
+  assert.match(found, /keys are missing or refused.*region is wrong.*no rule \(CORS\)/);
+  assert.equal(await p.locator(".diagnosis #access-secret").count(), 1);
   const origin = env.site.url;
   const rule = JSON.parse(await p.textContent("#rule-text"));
   assert.deepEqual(rule.CORSRules[0].AllowedOrigins, [origin]);
@@ -196,6 +201,15 @@ test("a refusal by cross-origin rules is told apart from a server that is down, 
 
   const files = await serve(root);
   const q = await page(env);
+  await q.fill("#url", `http://user:password@${new URL(files.url).host}/${table}/`);
+  await q.click(".open-url button[type=submit]");
+  await q.waitForSelector("#barred");
+  assert.ok(!q.url().includes("password"));
+  assert.equal(await q.locator("#rule-text").count(), 0);
+  await shoot(q, "barred");
+  await q.click("#barred button");
+  await q.waitForSelector(".diagnosis[data-cors=true]", { timeout: 60000 });
+  await q.goto(env.site.url);
   await q.fill("#url", `${files.url}/${table}/`);
   await q.click(".open-url button[type=submit]");
   await q.waitForSelector(".diagnosis[data-cors=true]", { timeout: 60000 });

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hudiscope/core/api"
 	"hudiscope/web/text"
 )
 
@@ -231,6 +232,38 @@ func cleanStore(location string) (clean string, removed []string) {
 	}
 	slices.Sort(removed)
 	return clean + after, slices.Compact(removed)
+}
+
+// WithoutUser is an http address without the user and password in it; had tells whether there was one.
+// Browsers refuse to fetch addresses that have one.
+func WithoutUser(location string) (without string, had bool) {
+	scheme, rest, ok := strings.Cut(location, "://")
+	if s := strings.ToLower(scheme); !ok || s != "http" && s != "https" {
+		return location, false
+	}
+	end := len(rest)
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		end = i
+	}
+	i := strings.LastIndexByte(rest[:end], '@')
+	if i < 0 {
+		return location, false
+	}
+	return scheme + "://" + rest[i+1:], true
+}
+
+// SentRange writes the bytes of a file that a request brought, first and last, and those that it asked
+// for: a request for the end of a file may ask for more than is there. Both are "" without a range.
+func SentRange(q api.NetworkRequestSent) (got, asked string) {
+	if q.To < 0 {
+		return "", ""
+	}
+	write := func(to int64) string { return Count(q.From) + "–" + Count(to) }
+	asked = write(q.To)
+	if !q.Running && q.Failed == "" && q.Status == 206 && q.Bytes > 0 && q.Bytes <= q.To-q.From {
+		return write(q.From + q.Bytes - 1), asked
+	}
+	return asked, asked
 }
 
 // Probe is the http address by which to find out whether a location's server can be reached; "" when

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hudiscope/core/api"
 )
 
 func TestStoreRoundTrip(t *testing.T) {
@@ -104,5 +106,49 @@ func TestRulesArePasteable(t *testing.T) {
 	}
 	if !slices.ContainsFunc(Rules("s3://b/p?endpoint=http://h:9", origin), func(r Rule) bool { return strings.Contains(r.How, "--endpoint-url http://h:9") }) {
 		t.Error("the endpoint is not in the command")
+	}
+}
+
+func TestWithoutUser(t *testing.T) {
+	for in, want := range map[string]string{
+		"http://user:SECRET@host/t/":            "http://host/t/",
+		"HTTPS://u@host:8443/t?token=a@b":       "HTTPS://host:8443/t?token=a@b",
+		"https://u:p@x@host":                    "https://host",
+		"https://u:SECRET@[::1]:80?x":           "https://[::1]:80?x",
+		"https://u:p@a.blob.core.windows.net/c": "https://a.blob.core.windows.net/c",
+	} {
+		if got, had := WithoutUser(in); got != want || !had {
+			t.Errorf("%s: %s, %v", in, got, had)
+		}
+	}
+	for _, in := range []string{"https://host/a@b", "https://host?u:p@h", "https://host#@", "s3://b/p", "abfss://c@a.dfs.core.windows.net/p", "/tables/a@b", "drop:1", ""} {
+		if got, had := WithoutUser(in); got != in || had {
+			t.Errorf("%s: %s, %v", in, got, had)
+		}
+	}
+}
+
+func TestSentRange(t *testing.T) {
+	sent := func(from, to, bytes int64, status int) api.NetworkRequestSent {
+		return api.NetworkRequestSent{From: from, To: to, Bytes: bytes, Status: status}
+	}
+	running, broken := sent(0, 8307, 100, 206), sent(0, 8307, 100, 206)
+	running.Running, broken.Failed = true, "broke off"
+	for _, c := range []struct {
+		q          api.NetworkRequestSent
+		got, asked string
+	}{
+		{sent(0, 8307, 8307, 206), "0–8,306", "0–8,307"}, // the file has 8,307 bytes
+		{sent(0, 8306, 8307, 206), "0–8,306", "0–8,306"},
+		{sent(4096, 9999, 1, 206), "4,096–4,096", "4,096–9,999"},
+		{sent(0, 99, 0, 416), "0–99", "0–99"},
+		{sent(0, 99, 20, 404), "0–99", "0–99"},
+		{sent(0, 99, 5000, 200), "0–99", "0–99"},
+		{sent(0, -1, 500, 200), "", ""},
+		{running, "0–8,307", "0–8,307"}, {broken, "0–8,307", "0–8,307"},
+	} {
+		if got, asked := SentRange(c.q); got != c.got || asked != c.asked {
+			t.Errorf("%+v: %s of %s", c.q, got, asked)
+		}
 	}
 }

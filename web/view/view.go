@@ -85,6 +85,17 @@ func Link(class string, s model.State, body ...app.UI) app.HTMLA {
 	return app.A().Class(class).Href("#" + s.Fragment()).Body(body...)
 }
 
+// units writes a count of a progress, whose unit is a plural.
+func units(n int64, unit string) string {
+	switch one, ok := strings.CutSuffix(unit, "ies"); {
+	case n != 1:
+		return model.Count(n) + " " + unit
+	case ok:
+		return "1 " + one + "y"
+	}
+	return "1 " + strings.TrimSuffix(unit, "s")
+}
+
 // Loading shows that something is read, how far it is, and lets the user stop it. Before
 // anything is known (slow false) only a quiet line is drawn, so that quick answers don't flicker.
 func Loading(what string, slow bool, p api.Progress, cancel Handler) app.UI {
@@ -103,9 +114,9 @@ func Loading(what string, slow bool, p api.Progress, cancel Handler) app.UI {
 	case p.Unit == "bytes":
 		count = model.Bytes(p.Done)
 	case p.Total > 0:
-		count = model.Count(p.Done) + " of " + model.Count(p.Total) + " " + p.Unit
+		count = model.Count(p.Done) + " of " + units(p.Total, p.Unit)
 	case p.Done > 0:
-		count = model.Count(p.Done) + " " + p.Unit
+		count = units(p.Done, p.Unit)
 	}
 	if p.Total > 0 {
 		bar = app.Div().Class("meter").Body(app.Div().Style("width", percent(p.Done, p.Total)))

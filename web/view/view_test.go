@@ -42,6 +42,14 @@ func TestLoadingShowsNothingUntilItIsSlow(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
 	}
+	for want, p := range map[string]api.Progress{
+		"1 directory": {Done: 1, Unit: "directories"}, "2 directories": {Done: 2, Unit: "directories"}, "1 log file": {Done: 1, Unit: "log files"},
+		"0 of 1 slice": {Total: 1, Unit: "slices"}, "1 of 3 slices": {Done: 1, Total: 3, Unit: "slices"},
+	} {
+		if got := html(Loading("x", true, p, nil)); !strings.Contains(got, want+"<") && !strings.Contains(got, want+"\n") {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
 	if got := html(Loading("x", true, api.Progress{Done: 1 << 20, Total: 4 << 20, Unit: "bytes"}, nil)); !strings.Contains(got, "1.00 MB of 4.00 MB") || strings.Contains(got, "Cancel") {
 		t.Errorf("%s", got)
 	}

@@ -22,10 +22,16 @@ import (
 // ErrNotListing says that a page is not a directory listing of any known kind.
 var ErrNotListing = errors.New("the answer is not a directory listing")
 
+// ErrTruncated says that a page is a directory listing whose end is missing. The same request may
+// be answered whole.
+var ErrTruncated = errors.New("the listing broke off")
+
 // Parse reads a directory page. pageURL is the URL it came from, after redirects. Names
 // come out sorted, plain (not URL-encoded), without duplicates. The listing is not
 // complete when an entry had to be left out, or when the page has links but nothing else
-// that marks a listing. A page that is no listing gives an error that wraps ErrNotListing.
+// that marks a listing. A page that is no listing gives an error that wraps ErrNotListing, one that was
+// cut short an error that wraps ErrTruncated: a connection that ends without a length before the page
+// does looks to the transport like the end of the page.
 //
 // Parse can't know whether the server hides names; see package httprange.
 func Parse(contentType string, body []byte, pageURL string) (storage.Listing, error) {
@@ -115,11 +121,15 @@ func (c *collector) json(body []byte) error {
 		var page struct {
 			Files *[]item `json:"files"`
 		}
-		if err := json.Unmarshal(body, &page); err != nil || page.Files == nil {
+		if err := json.Unmarshal(body, &page); isCut(err) {
+			return fmt.Errorf("%w: the JSON ends before its last bracket", ErrTruncated)
+		} else if err != nil || page.Files == nil {
 			return fmt.Errorf("%w: a JSON object without a list of files", ErrNotListing)
 		}
 		items = *page.Files
-	} else if err := json.Unmarshal(body, &items); err != nil {
+	} else if err := json.Unmarshal(body, &items); isCut(err) {
+		return fmt.Errorf("%w: the JSON ends before its last bracket", ErrTruncated)
+	} else if err != nil {
 		return fmt.Errorf("%w: %v", ErrNotListing, err)
 	}
 	for _, it := range items {
@@ -155,6 +165,12 @@ func (c *collector) json(body []byte) error {
 		c.add(e)
 	}
 	return nil
+}
+
+// isCut reports whether an error of package json is that the document ends too early.
+func isCut(err error) bool {
+	var s *json.SyntaxError
+	return errors.As(err, &s) && s.Error() == "unexpected end of JSON input"
 }
 
 func parseTime(s string) time.Time {

@@ -168,10 +168,8 @@ func TestNotListings(t *testing.T) {
 		"object":    {"application/json", `{"error":"nope"}`},
 		"list":      {"application/json", `[{"id":1}]`},
 		"numbers":   {"application/json", `[1,2]`},
-		"cut":       {"application/json", `[{"name":"a","type":"file"},`},
 		"s3":        {"application/xml", `<?xml version="1.0"?><ListBucketResult xmlns="x"><Name>b</Name></ListBucketResult>`},
 		"s3 error":  {"application/xml", `<Error><Code>AccessDenied</Code></Error>`},
-		"cut xml":   {"text/xml", `<list><file size="1">a</file>`},
 		"parquet":   {"application/octet-stream", "PAR1\x15\x04"},
 		"text":      {"text/plain", "hello"},
 		"other":     {"text/html", `<html><title>t</title><a href="https://elsewhere/x">x</a><a href="/a/b/c/d">d</a><a href="mailto:x@y">m</a>`},
@@ -181,6 +179,50 @@ func TestNotListings(t *testing.T) {
 		l, err := Parse(c.ct, []byte(c.body), "http://h/t/")
 		if !errors.Is(err, ErrNotListing) {
 			t.Errorf("%s: %v, %v; want ErrNotListing", name, l, err)
+		}
+	}
+}
+
+// A page that was cut anywhere is never a shorter listing: the transport can't always tell.
+func TestCutListings(t *testing.T) {
+	c := load(t)
+	cuts, truncated := 0, 0
+	for file, body := range c.files {
+		server := strings.TrimSuffix(file, file[strings.LastIndexByte(file, '.'):])
+		whole := len(strings.TrimRight(string(body), " \r\n\t"))
+		at := []int{1, 20, whole - 1, whole - 2, whole - 8}
+		for i := range 40 {
+			at = append(at, whole*i/40)
+		}
+		for _, n := range at {
+			if n <= 0 || n >= whole {
+				continue
+			}
+			cuts++
+			l, err := Parse(c.requests[server].ContentType, body[:n], "http://127.0.0.1:8080/t/")
+			if errors.Is(err, ErrTruncated) {
+				truncated++
+			} else if !errors.Is(err, ErrNotListing) {
+				t.Errorf("%s cut to %d of %d bytes: %d entries, %v", file, n, len(body), len(l.Entries), err)
+			}
+		}
+	}
+	if cuts < 5000 || truncated < cuts*3/4 {
+		t.Errorf("%d of %d cuts are called so", truncated, cuts)
+	}
+	for name, c := range map[string]struct{ ct, body string }{
+		"json":   {"application/json", `[{"name":"a","type":"file"},`},
+		"caddy":  {"application/json", `{"files":[{"name":"a","is_dir":false}`},
+		"xml":    {"text/xml", `<list><file size="1">a</file>`},
+		"pre":    {"text/html", `<!doctype html><title>Index of /t</title><pre><a href="a">a</a>`},
+		"ul":     {"text/html", `<title>Directory listing for /t</title><ul><li><a href="a">a</a></li>`},
+		"table":  {"text/html", `<h1>Index of /t</h1><TABLE><tr><td><a href="a">a</a></td></tr>`},
+		"html":   {"text/html", `<html><title>Index of /t</title><pre><a href="a">a</a></pre>`},
+		"tag":    {"text/html", `<title>Index of /t</title><a href="a">a</a><a hre`},
+		"script": {"text/html", `<html><title>Index of /t</title><a href="a">a</a><script>"</html>"`},
+	} {
+		if l, err := Parse(c.ct, []byte(c.body), "http://h/t/"); !errors.Is(err, ErrTruncated) {
+			t.Errorf("%s: %v, %v; want ErrTruncated", name, l, err)
 		}
 	}
 }
@@ -225,7 +267,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, ct string, body []byte, url string) {
 		l, err := Parse(ct, body, url)
-		if err != nil && !errors.Is(err, ErrNotListing) {
+		if err != nil && !errors.Is(err, ErrNotListing) && !errors.Is(err, ErrTruncated) {
 			t.Errorf("error of another kind: %v", err)
 		}
 		for _, e := range l.Entries {

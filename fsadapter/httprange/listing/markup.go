@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 type scanner struct {
 	b    []byte
 	html bool // script and style hold raw text
+	cut  bool // the markup ended within a tag
 }
 
 type token struct {
@@ -57,7 +59,7 @@ func (s *scanner) next() (token, bool) {
 			s.b = s.b[1:]
 			return token{text: "<"}, true
 		case -1:
-			s.b = nil
+			s.b, s.cut = nil, true
 			return token{}, false
 		}
 		s.b = s.b[n:]
@@ -283,8 +285,11 @@ func (c *collector) xml(body []byte, base location) error {
 			}
 		}
 	}
+	if root == "" {
+		return fmt.Errorf("%w: there is no XML", ErrNotListing)
+	}
 	if !closed {
-		return fmt.Errorf("%w: the XML ends before </%s>", ErrNotListing, root)
+		return fmt.Errorf("%w: the XML ends before </%s>", ErrTruncated, root)
 	}
 	return nil
 }
@@ -296,6 +301,9 @@ func parseSize(s string) int64 {
 	}
 	return n
 }
+
+// closing are the elements that every server which opens them in a listing closes, outermost first.
+var closing = [...]string{"html", "table", "ul", "pre"}
 
 // html reads any page of links to the children of its own folder.
 func (c *collector) html(body []byte, base location) error {
@@ -309,6 +317,7 @@ func (c *collector) html(body []byte, base location) error {
 		marks  bool // something that only listings have
 		titled bool
 		pre    bool
+		open   [len(closing)]int // how many of each are open
 	)
 	flush := func() {
 		if cur == nil {
@@ -324,6 +333,13 @@ func (c *collector) html(body []byte, base location) error {
 		t, ok := s.next()
 		if !ok {
 			break
+		}
+		if i := slices.Index(closing[:], t.name); i >= 0 {
+			if !t.end {
+				open[i]++
+			} else if open[i] > 0 {
+				open[i]--
+			}
 		}
 		switch t.name {
 		case "":
@@ -390,6 +406,14 @@ func (c *collector) html(body []byte, base location) error {
 			return fmt.Errorf("%w: an HTML page without links to files in its folder", ErrNotListing)
 		}
 		c.unsure = true
+	}
+	for i, n := range open {
+		if n > 0 {
+			return fmt.Errorf("%w: the page ends before </%s>", ErrTruncated, closing[i])
+		}
+	}
+	if s.cut {
+		return fmt.Errorf("%w: the page ends within a tag", ErrTruncated)
 	}
 	return nil
 }
