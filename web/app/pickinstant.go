@@ -145,12 +145,13 @@ func (v *instantPicker) typeField(requested bool) goapp.UI {
 		OnChange(func(ctx goapp.Context, _ goapp.Event) {
 			said := ctx.JSSrc().Get("value").String()
 			search := model.ParseSearch(said)
-			if !search.TimeOnly() {
+			time := model.WholeTime(search.Time)
+			if !search.TimeOnly() || time == "" {
 				v.wrong = said
 				return
 			}
 			v.typing, v.wrong = false, ""
-			v.Set(search.Time)
+			v.Set(time)
 		})
 	if v.wrong != "" {
 		return view.Div("typed-time", in.Aria("invalid", true), goapp.P().Class("pick-note where-fault").Role("alert").Text(text.F("%s is no time: want digits such as 20260501123000000.", v.wrong)))

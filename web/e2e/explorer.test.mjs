@@ -69,7 +69,7 @@ test("timeline: lanes, axes, keys, metadata decoded", async () => {
   await p.waitForSelector(".plot svg");
   assert.deepEqual(await p.locator('[data-c="lane-label"]').allTextContents(), ["deltacommit", "restore", "savepoint"]);
   assert.equal(await p.locator("a.instant").count(), 5);
-  await p.locator('[data-c~="act-restore"]').click();
+  await p.locator('.plot [data-c~="act-restore"]').click();
   await p.waitForSelector(".detail .tree");
   assert.match(await p.textContent(".detail"), /HoodieRestoreMetadata/);
   assert.match(p.url(), /i=20261129233753056&act=restore/);

@@ -206,3 +206,17 @@ func TableName(location string) string {
 	}
 	return s
 }
+
+// WholeTime completes the digits of a time that was typed down to the day, the hour or the minute: an
+// instant's time has 14 digits, or 17 with milliseconds. It is "" for what is no time.
+func WholeTime(digits string) string {
+	switch n := len(digits); {
+	case n == 8 || n == 10 || n == 12:
+		return digits + "000000"[:14-n]
+	case n == 14 || n == 17:
+		return digits
+	case n == 15 || n == 16:
+		return digits + "00"[:17-n]
+	}
+	return ""
+}
