@@ -45,13 +45,6 @@ type tarStream interface {
 	Skip(ctx context.Context, n int64) error
 }
 
-// isTar says by a file's name what kind of tar archive it is.
-func isTar(name string) (tar, gzip bool) {
-	name = strings.ToLower(name)
-	gzip = strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
-	return gzip || strings.HasSuffix(name, ".tar"), gzip
-}
-
 // readTar goes through an archive. For each file it calls file, which must take or skip its size bytes;
 // the padding behind them is skipped here. Archives with links, sparse files or parts of other
 // volumes are refused, as files of the table would be missing without a word.

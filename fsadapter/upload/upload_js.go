@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall/js"
 	"time"
@@ -394,3 +395,10 @@ func (o *object) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 func (o *object) Close() error { o.closed.Store(true); return nil }
 
 var errGone = errors.New("the browser can no longer read the file: it was changed, moved or removed on the disk")
+
+// isTar says by a file's name what kind of tar archive it is.
+func isTar(name string) (tar, gzip bool) {
+	name = strings.ToLower(name)
+	gzip = strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
+	return gzip || strings.HasSuffix(name, ".tar"), gzip
+}
