@@ -113,6 +113,10 @@ growth: dist ## time and memory over 10 to 100,000 instants and files, and logs 
 	cd web/e2e && npm ci --no-audit --no-fund --silent
 	@mkdir -p .cache && $(GO) build -o .cache/growth-tool ./tools/growth && .cache/growth-tool
 
+.PHONY: bench-peers
+bench-peers: trim ## against hudi-rs, pyarrow, hyparquet and parquet-wasm, into docs/benchmarks.md (SHARED=DIR)
+	@$(GO) run ./tools/bench -shared $(SHARED)
+
 .PHONY: size
 size: build edge ## sizes against tools/size/budgets.txt, with brotli
 	@$(GO) run ./tools/size -brotli
