@@ -649,9 +649,9 @@ func TestUnreachable(t *testing.T) {
 // A connection that the server closes without an answer is no empty file, with or without a cache.
 func TestClosedConnection(t *testing.T) {
 	s := &site{files: map[string][]byte{"f": []byte("0123456789")}}
-	closing := false
+	var closing atomic.Bool
 	s.before = func(http.ResponseWriter, *http.Request, string) bool {
-		if closing {
+		if closing.Load() {
 			panic(http.ErrAbortHandler)
 		}
 		return false
@@ -659,12 +659,12 @@ func TestClosedConnection(t *testing.T) {
 	for _, reached := range []bool{false, true} {
 		src := start(t, s, Options{})
 		if reached {
-			closing = false
+			closing.Store(false)
 			if _, err := src.List(t.Context(), ""); err != nil {
 				t.Fatal(err)
 			}
 		}
-		closing = true
+		closing.Store(true)
 		for _, from := range []storage.Source{src, cache.New(src, cache.Options{})} {
 			b, err := storage.ReadAll(t.Context(), from, "f", 0)
 			if errors.Is(err, io.EOF) {
