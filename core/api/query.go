@@ -8,6 +8,7 @@ const (
 	OpStream   Op = "stream"   // StreamRequest → Rows
 	OpSplits   Op = "splits"   // SplitsRequest → Splits
 	OpOperator Op = "operator" // OperatorRequest → OperatorAnswer
+	OpRanges   Op = "ranges"   // RangesRequest → Ranges
 )
 
 // PlanRequest asks what a Spark read will do; nothing of the data is read.
@@ -406,4 +407,30 @@ type ColumnStat struct {
 	// Test is the part of the condition that was held against it, Holds whether it may match.
 	Test  string `json:"test"`
 	Holds bool   `json:"holds"`
+}
+
+// RangesRequest asks which times the ends of ranges are; nothing beyond hoodie.properties is read.
+type RangesRequest struct {
+	Table
+	// Options of a query of a range of Spark's, as in RowsRequest; its ends play no part.
+	Options map[string]string `json:"options,omitempty"`
+	// Releases are those to tell about, "" for the right answer.
+	Releases []string `json:"releases,omitempty"`
+}
+
+// Ranges says which times the ends of ranges are: requested times, or completion times.
+type Ranges struct {
+	// ByRequestedTime is about the query of Spark's with these options, by the rules of any release.
+	ByRequestedTime bool `json:"by_requested_time"`
+	// Releases in the order asked for.
+	Releases []ReleaseRanges `json:"releases,omitempty"`
+}
+
+// ReleaseRanges is where releases differ.
+type ReleaseRanges struct {
+	Hudi string `json:"hudi"`
+	// StartIncluded tells that a range of Spark's by completion time includes its start.
+	StartIncluded bool `json:"start_included,omitempty"`
+	// FlinkByRequestedTime is about read.start-commit and read.end-commit of Flink's reads.
+	FlinkByRequestedTime bool `json:"flink_by_requested_time,omitempty"`
 }

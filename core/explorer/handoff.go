@@ -45,7 +45,7 @@ func (s *Service) Handoff(ctx context.Context, req api.HandoffRequest) (*api.Han
 	}
 	t.Evolved = history != nil
 	q := &handoff.Query{Options: req.Options, Flink: req.Flink, Batch: req.Batch || !req.Flink, FileID: req.FileID, Columns: req.Columns, Limit: req.Limit,
-		PartitionPaths: req.Partitions, ByRequestedTime: c.Version < 8 || h.table.Rules.ByRequestedTime}
+		PartitionPaths: req.Partitions}
 	for _, p := range req.Partitions {
 		if v, ok := h.table.PartitionValues(p); ok {
 			q.PartitionValues = append(q.PartitionValues, v)
@@ -96,9 +96,7 @@ func (s *Service) handoffSpark(ctx context.Context, h *handle, req *api.HandoffR
 		return nil
 	}
 	q.CDC = parsed.Incremental.CDC
-	if parsed.Incremental.Version > 0 {
-		q.ByRequestedTime = parsed.Incremental.Version < 8 || h.table.Rules.ByRequestedTime
-	}
+	q.ByRequestedTime = parsed.Incremental.ByRequestedTime(h.table.Config.Version)
 	times := func(requested, completed string) {
 		if q.ByRequestedTime {
 			q.Last = max(q.Last, requested)

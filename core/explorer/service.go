@@ -145,6 +145,8 @@ func (s *Service) Do(ctx context.Context, op api.Op, args []byte, progress func(
 		return call(ctx, args, s.Splits)
 	case api.OpOperator:
 		return call(ctx, args, s.Operator)
+	case api.OpRanges:
+		return call(ctx, args, s.Ranges)
 	case api.OpSchema:
 		return call(ctx, args, s.Schema)
 	case api.OpConfig:

@@ -91,7 +91,7 @@ func NewFlink(ctx context.Context, t *table.Table, o FlinkOptions, seen string) 
 	if err != nil {
 		return nil, err
 	}
-	return &Flink{t: t, o: o, tl: tl, sc: sc, seq: t.Config.Version < 8 && (t.Rules.ByRequestedTime || !followed(t))}, nil
+	return &Flink{t: t, o: o, tl: tl, sc: sc, seq: FlinkByRequestedTime(t.Config.Version, &t.Rules)}, nil
 }
 
 // loses reports whether the release's known losses of rows are shown.

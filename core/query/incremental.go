@@ -135,7 +135,7 @@ func (n *incremental) rangeV1(ctx context.Context) error {
 	if strings.EqualFold(begin, earliest) {
 		begin = "000"
 	}
-	transition := n.in.Hollow == "USE_TRANSITION_TIME"
+	transition := n.in.Hollow == useTransitionTime
 	if transition && n.fullScan() {
 		return refuse("", "%s=USE_TRANSITION_TIME can't go together with %s=true.", optHollow, optFullScan)
 	}

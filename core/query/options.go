@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hudiscope/core/predicate"
+	"hudiscope/core/release"
 	"hudiscope/core/table"
 )
 
@@ -66,6 +67,23 @@ type Incremental struct {
 	// EndSchema takes the schema of the last commit of the range.
 	EndSchema                      bool
 	SkipCompaction, SkipClustering *bool
+}
+
+// useTransitionTime is the policy for pending commits that takes ranges below table version 8 by completion time.
+const useTransitionTime = "USE_TRANSITION_TIME"
+
+// ByRequestedTime reports whether the ends of the range are requested times, and not completion times, in a table of a
+// version (spec queries.md section 5): below version 8, or where the rules of such a version are forced.
+func (in *Incremental) ByRequestedTime(version int) bool {
+	if in.Version > 0 {
+		version = in.Version
+	}
+	return version < 8 && (in.CDC || in.Hollow != useTransitionTime)
+}
+
+// FlinkByRequestedTime is the same of the start and the end of Flink's reads, by the rules of a release.
+func FlinkByRequestedTime(version int, rules *release.Rules) bool {
+	return version < 8 && (rules.ByRequestedTime || !rules.Asked())
 }
 
 // Parse reads the options of Spark's reader. Options that are not known are refused.
@@ -146,7 +164,7 @@ func Parse(options map[string]string) (Query, error) {
 		case optHollow, optHollowOld:
 			in.Hollow = strings.ToUpper(v)
 			switch in.Hollow {
-			case "FAIL", "BLOCK", "USE_TRANSITION_TIME":
+			case "FAIL", "BLOCK", useTransitionTime:
 			default:
 				return bad(k, "the policies are FAIL, BLOCK and USE_TRANSITION_TIME")
 			}

@@ -101,35 +101,48 @@ func withOptions(st model.State, o map[string]string) model.State {
 // optionsGiven reports whether a state has options that the panel of query options shows.
 func optionsGiven(st model.State) bool { return st.Query != "" || st.Rules != "" || st.Options != "" }
 
-// withRules is a state that follows the rules of another release. The times of its ranges become those that this
-// release takes.
+// withRules is a state that follows the rules of another release. The times of Flink's ranges become those that this
+// release takes; Spark's are the same in all.
 func (s *Session) withRules(st model.State, release string) model.State {
 	to := st
 	to.Rules = release
-	o := s.overview.val
-	if o == nil {
+	was, is := s.rangesOf(st.Rules), s.rangesOf(release)
+	flink := model.SplitOptions(st.Flink)
+	if was == nil || is == nil || was.FlinkByRequestedTime == is.FlinkByRequestedTime || flink == nil {
 		return to
 	}
-	all := s.instants()
-	turn := func(time string, was, is bool) string {
-		if in, ok := all.Timed(time, was); ok && was != is {
-			return model.TimeOf(in, is)
+	for _, f := range flinkFields {
+		if in, ok := s.instants().Timed(flink[f.name], was.FlinkByRequestedTime); ok && f.kind == "instant" {
+			flink[f.name] = model.TimeOf(in, is.FlinkByRequestedTime)
 		}
-		return time
 	}
-	more := moreOptions(st)
-	was, is := model.ByRequestedTime(o.Version, st.Rules, more), model.ByRequestedTime(o.Version, release, more)
-	to.Begin, to.End = turn(st.Begin, was, is), turn(st.End, was, is)
-	if flink := model.SplitOptions(st.Flink); flink != nil {
-		was, is = model.FlinkByRequestedTime(o.Version, st.Rules), model.FlinkByRequestedTime(o.Version, release)
-		for _, f := range flinkFields {
-			if x := flink[f.name]; f.kind == "instant" && x != "" {
-				flink[f.name] = turn(x, was, is)
+	to.Flink = model.JoinOptions(flink)
+	return to
+}
+
+// wantRanges asks which times the ends of ranges are, of the state's query and by the rules of every release that
+// can be chosen.
+func (s *Session) wantRanges(t api.Table) {
+	req := api.RangesRequest{Table: t, Releases: append([]string{"", s.state.Rules}, releases[:]...)}
+	if q := s.state.Query; q == "inc" || q == "cdc" {
+		// Its ends are what is being chosen.
+		of := s.state
+		of.Begin, of.End = "", ""
+		req.Options = queryOptions(of)
+	}
+	want(s, &s.ranges, requestKey(req), api.OpRanges, req)
+}
+
+// rangesOf is what the service said about the ranges of a release, nil before it did.
+func (s *Session) rangesOf(release string) *api.ReleaseRanges {
+	if a := s.ranges.val; a != nil {
+		for i := range a.Releases {
+			if a.Releases[i].Hudi == release {
+				return &a.Releases[i]
 			}
 		}
-		to.Flink = model.JoinOptions(flink)
 	}
-	return to
+	return nil
 }
 
 // rulesName says whose rules an answer follows.
@@ -489,11 +502,11 @@ func (r *Root) queryForm(st model.State) goapp.UI {
 	}
 	if st.Query == "inc" || st.Query == "cdc" {
 		times, after := timesUnknown, text.T("After")
-		if o := r.s.overview.val; o != nil {
-			times = timesOf(model.ByRequestedTime(o.Version, st.Rules, moreOptions(st)))
+		if a := r.s.ranges.val; a != nil {
+			times = timesOf(a.ByRequestedTime)
 		}
-		if times == timesCompleted && strings.HasPrefix(st.Rules, "1.0.") {
-			after = text.T("From") // 1.0 takes the start into the range
+		if of := r.s.rangesOf(st.Rules); of != nil && of.StartIncluded {
+			after = text.T("From")
 		}
 		items = append(items,
 			&instantPicker{Root: r, Rev: r.s.rev, ID: "query-begin", Label: after, None: text.T("the beginning"), Value: st.Begin, Times: times, Range: true, Set: set(func(s *model.State, x string) { s.Begin = x })},

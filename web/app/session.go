@@ -33,6 +33,7 @@ type Session struct {
 	rev int
 
 	overview   load[api.Overview]
+	ranges     load[api.Ranges]
 	timeline   load[timelineHead]
 	instant    load[api.InstantDetail]
 	partitions load[api.Partitions]
@@ -148,6 +149,7 @@ func (s *Session) apply(st model.State) {
 func (s *Session) resetAll() {
 	s.accessFault = nil
 	s.overview.reset()
+	s.ranges.reset()
 	s.timeline.reset()
 	s.instant.reset()
 	s.partitions.reset()
@@ -218,6 +220,9 @@ func (s *Session) ensure() {
 		}
 	}
 	s.ensureDialog(t)
+	if st.Query == "inc" || st.Query == "cdc" || st.View == model.Stream || st.Flink != "" {
+		s.wantRanges(t)
+	}
 	switch st.View {
 	case model.Timeline:
 		s.wantTimeline(t)

@@ -324,9 +324,9 @@ func (v *streamView) options(st model.State) goapp.UI {
 		}
 	}
 	// Ranges are of completion times or of requested times; until the table's version is known, none are offered.
-	o := v.Root.s.overview.val
-	known := o != nil
-	requested := known && model.FlinkByRequestedTime(o.Version, st.Rules)
+	of := v.Root.s.rangesOf(st.Rules)
+	known := of != nil
+	requested := known && of.FlinkByRequestedTime
 	var fields []goapp.UI
 	named := map[string]bool{}
 	more := false

@@ -96,6 +96,7 @@ var requests = map[api.Op]reflect.Type{
 	api.OpStream:       reflect.TypeFor[api.StreamRequest](),
 	api.OpSplits:       reflect.TypeFor[api.SplitsRequest](),
 	api.OpOperator:     reflect.TypeFor[api.OperatorRequest](),
+	api.OpRanges:       reflect.TypeFor[api.RangesRequest](),
 	api.OpSchema:       reflect.TypeFor[api.SchemaRequest](),
 	api.OpConfig:       reflect.TypeFor[api.ConfigRequest](),
 	api.OpMetadata:     reflect.TypeFor[api.MetadataRequest](),

@@ -274,32 +274,6 @@ func ReaderQueues(splits []api.Split, tasks int) [][]api.Split {
 	return queues
 }
 
-// The options by which a query changes what the times of its range are.
-const (
-	OptionTableVersion = "hoodie.datasource.read.incr.table.version"
-	OptionHollow       = "hoodie.read.timeline.holes.resolution.policy"
-)
-
-// ByRequestedTime reports whether Spark takes the range of an incremental query of a table as requested times, and not
-// as completion times: below table version 8, in every release before 1.0, and where an option asks for it.
-func ByRequestedTime(version int, release string, options map[string]string) bool {
-	if n, ok := atoi(options[OptionTableVersion]); ok && n > 0 {
-		version = int(n)
-	}
-	if version >= 8 && !before1(release) {
-		return false
-	}
-	return !strings.EqualFold(options[OptionHollow], "USE_TRANSITION_TIME")
-}
-
-// FlinkByRequestedTime is the same of the start and the end of Flink's reads: releases from 1.0 on take completion
-// times of every table.
-func FlinkByRequestedTime(version int, release string) bool {
-	return version < 8 && (release == "" || before1(release))
-}
-
-func before1(release string) bool { return strings.HasPrefix(release, "0.") }
-
 // TimeOf is the time of an instant by which ranges are taken.
 func TimeOf(in api.Instant, requested bool) string {
 	if requested {

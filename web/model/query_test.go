@@ -118,34 +118,6 @@ func TestCompletionTimesAndQueues(t *testing.T) {
 	}
 }
 
-func TestTimesOfRanges(t *testing.T) {
-	for _, x := range []struct {
-		version int
-		release string
-		options map[string]string
-		spark   bool
-		flink   bool
-	}{
-		{6, "", nil, true, true},
-		{6, "0.15.0", nil, true, true},
-		{6, "1.2.0", nil, true, false},
-		{8, "", nil, false, false},
-		{9, "", nil, false, false},
-		{9, "1.0.2", nil, false, false},
-		{8, "0.15.0", nil, true, false},
-		{9, "", map[string]string{OptionTableVersion: "6"}, true, false},
-		{6, "", map[string]string{OptionTableVersion: "8"}, false, true},
-		{6, "", map[string]string{OptionHollow: "use_transition_time"}, false, true},
-	} {
-		if got := ByRequestedTime(x.version, x.release, x.options); got != x.spark {
-			t.Errorf("%+v: Spark %v", x, got)
-		}
-		if got := FlinkByRequestedTime(x.version, x.release); got != x.flink {
-			t.Errorf("%+v: Flink %v", x, got)
-		}
-	}
-}
-
 func TestTimed(t *testing.T) {
 	if _, ok := (*Instants)(nil).Timed("1", true); ok {
 		t.Error("a timeline that is not read has an instant")

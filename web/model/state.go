@@ -107,7 +107,7 @@ type State struct {
 	Part, Find string
 	// Query is how rows are read: "" (snapshot), "ro" (read-optimized), "inc" (incremental) or
 	// "cdc" (change data), the last two with Begin and End.
-	// Begin and End are times as the query's options take them: see [ByRequestedTime].
+	// Begin and End are times as the query's options take them: api.Ranges tells which.
 	Query, Begin, End string
 	// Options are more options of Spark's reader ([JoinOptions]), some by short names.
 	Options string
