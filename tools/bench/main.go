@@ -20,6 +20,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"hudiscope/tools/marks"
 )
 
 // comparison is two programs that do the same work.
@@ -70,7 +72,7 @@ func bench(ctx context.Context, shared string, n int, out, only string) error {
 		if err != nil {
 			return err
 		}
-		if err := replace(out, "native", doc); err != nil {
+		if err := marks.Replace(out, "native", doc); err != nil {
 			return err
 		}
 	}
@@ -79,7 +81,7 @@ func bench(ctx context.Context, shared string, n int, out, only string) error {
 		if err != nil {
 			return err
 		}
-		if err := replace(out, "browser", doc); err != nil {
+		if err := marks.Replace(out, "browser", doc); err != nil {
 			return err
 		}
 	}
@@ -225,21 +227,6 @@ func browser(ctx context.Context, work string, n int) (string, error) {
 		return "", fmt.Errorf("the browser's results: %w", err)
 	}
 	return doc.Markdown, nil
-}
-
-// replace puts text between the marks of a part of a document.
-func replace(file, part, text string) error {
-	doc, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	open, end := "<!-- "+part+" -->\n", "<!-- /"+part+" -->"
-	before, rest, ok := strings.Cut(string(doc), open)
-	_, after, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		return fmt.Errorf("%s has no marks for %q", file, part)
-	}
-	return os.WriteFile(file, []byte(before+open+"\n"+strings.TrimSpace(text)+"\n\n"+end+after), 0o644)
 }
 
 // unzip unpacks a table, once.

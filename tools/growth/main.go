@@ -23,6 +23,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"hudiscope/tools/marks"
 )
 
 // series is one kind of input in several sizes, and what is done with each.
@@ -189,7 +191,7 @@ func growth(ctx context.Context, out, img, work, only string, most int64, draw b
 			return err
 		}
 	}
-	if err := replace(out, "growth", text); err != nil {
+	if err := marks.Replace(out, "growth", text); err != nil {
 		return err
 	}
 	if len(bad) > 0 {
@@ -406,19 +408,4 @@ func thousands(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
-}
-
-// replace puts text between the marks of a part of a document.
-func replace(file, part, text string) error {
-	doc, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	open, end := "<!-- "+part+" -->\n", "<!-- /"+part+" -->"
-	before, rest, ok := strings.Cut(string(doc), open)
-	_, after, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		return fmt.Errorf("%s has no marks for %q", file, part)
-	}
-	return os.WriteFile(file, []byte(before+open+"\n"+strings.TrimSpace(text)+"\n\n"+end+after), 0o644)
 }

@@ -28,7 +28,7 @@ type anatomyView struct {
 	rowsOf   *api.Anatomy
 	hover    string // path of the part under the pointer
 	seen     model.State
-	queued   bool
+	frame    frame
 	release  []func()
 	plot     goapp.Value
 	plotEnds []func()
@@ -317,11 +317,7 @@ func (v *anatomyView) attach() {
 }
 
 func (v *anatomyView) redraw() {
-	if v.queued || v.ctx == nil {
-		return
-	}
-	v.queued = true
-	v.ctx.Dispatch(func(goapp.Context) { v.queued = false; v.Update() })
+	v.frame.redraw(v.ctx, v)
 }
 
 // partAt is the path of the part of a level, or the lowest above it, that holds a byte.

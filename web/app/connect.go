@@ -453,14 +453,7 @@ type accessDialog struct {
 }
 
 func (v *accessDialog) OnMount(ctx goapp.Context) {
-	s := v.Root.s
-	v.show(ctx, "access-dialog", func() {
-		s.dispatch(func() {
-			if s.dialog == dialogAccess {
-				s.dialog = ""
-			}
-		})
-	})
+	v.show(ctx, "access-dialog", v.Root.s.closing(dialogAccess))
 }
 
 func (v *accessDialog) OnDismount() { v.gone() }

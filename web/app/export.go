@@ -313,13 +313,7 @@ type exportDialog struct {
 func (v *exportDialog) OnMount(ctx goapp.Context) {
 	s := v.Root.s
 	v.format = s.export.format
-	v.show(ctx, "export-dialog", func() {
-		s.dispatch(func() {
-			if s.dialog == dialogExport {
-				s.dialog = ""
-			}
-		})
-	})
+	v.show(ctx, "export-dialog", s.closing(dialogExport))
 }
 
 func (v *exportDialog) OnDismount() { v.gone() }

@@ -99,6 +99,17 @@ type modal struct {
 	release []func()
 }
 
+// closing is what the end of a dialog means: it is not the open one any more.
+func (s *Session) closing(dialog string) func() {
+	return func() {
+		s.dispatch(func() {
+			if s.dialog == dialog {
+				s.dialog = ""
+			}
+		})
+	}
+}
+
 func (m *modal) show(ctx goapp.Context, id string, closed func()) {
 	ctx.Defer(func(goapp.Context) {
 		el := goapp.Window().GetElementByID(id)
@@ -151,14 +162,7 @@ type handoffDialog struct {
 }
 
 func (v *handoffDialog) OnMount(ctx goapp.Context) {
-	s := v.Root.s
-	v.show(ctx, "handoff-dialog", func() {
-		s.dispatch(func() {
-			if s.dialog == dialogHandoff {
-				s.dialog = ""
-			}
-		})
-	})
+	v.show(ctx, "handoff-dialog", v.Root.s.closing(dialogHandoff))
 }
 
 func (v *handoffDialog) OnDismount() { v.gone() }

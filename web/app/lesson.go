@@ -221,14 +221,7 @@ type learnDialog struct {
 }
 
 func (v *learnDialog) OnMount(ctx goapp.Context) {
-	s := v.Root.s
-	v.show(ctx, "learn-dialog", func() {
-		s.dispatch(func() {
-			if s.dialog == dialogLearn {
-				s.dialog = ""
-			}
-		})
-	})
+	v.show(ctx, "learn-dialog", v.Root.s.closing(dialogLearn))
 }
 
 func (v *learnDialog) OnDismount() { v.gone() }

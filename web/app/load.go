@@ -63,28 +63,11 @@ func wantBy[A any](s *Session, l *load[A], key string, fetch func(context.Contex
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
 	seq := l.seq
-	var mu sync.Mutex
-	var latest api.Progress
-	queued := false
-	progress := func(p api.Progress) {
-		// Progress comes more often than it can be seen: the newest one is drawn.
-		mu.Lock()
-		latest = p
-		drawn := queued
-		queued = true
-		mu.Unlock()
-		if drawn {
-			return
+	progress := newest(s.dispatch, func(p api.Progress) {
+		if l.seq == seq && l.busy {
+			l.prog = p
 		}
-		s.dispatch(func() {
-			mu.Lock()
-			defer mu.Unlock()
-			queued = false
-			if l.seq == seq && l.busy {
-				l.prog = latest
-			}
-		})
-	}
+	})
 	go func() {
 		a, err := fetch(ctx, progress)
 		cancel()
@@ -142,4 +125,42 @@ func (l *load[A]) retrier(s *Session) goapp.EventHandler {
 		l.reset()
 		s.ensure()
 	}
+}
+
+// newest takes progress, which comes more often than it can be seen, and draws the newest of it whenever the UI
+// goroutine comes to it.
+func newest(dispatch func(func()), draw func(api.Progress)) func(api.Progress) {
+	var mu sync.Mutex
+	var latest api.Progress
+	queued := false
+	return func(p api.Progress) {
+		mu.Lock()
+		latest = p
+		waits := queued
+		queued = true
+		mu.Unlock()
+		// Without the lock: dispatch may wait for the UI goroutine.
+		if waits {
+			return
+		}
+		dispatch(func() {
+			mu.Lock()
+			queued = false
+			p := latest
+			mu.Unlock()
+			draw(p)
+		})
+	}
+}
+
+// frame draws a component that follows the pointer: once per frame, however many events come.
+type frame struct{ queued bool }
+
+// redraw draws v soon; ctx is nil before it is mounted.
+func (f *frame) redraw(ctx goapp.Context, v interface{ Update() }) {
+	if f.queued || ctx == nil {
+		return
+	}
+	f.queued = true
+	ctx.Dispatch(func(goapp.Context) { f.queued = false; v.Update() })
 }

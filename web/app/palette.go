@@ -401,14 +401,7 @@ type palette struct {
 }
 
 func (v *palette) OnMount(ctx goapp.Context) {
-	s := v.Root.s
-	v.show(ctx, "palette", func() {
-		s.dispatch(func() {
-			if s.dialog == dialogPalette {
-				s.dialog = ""
-			}
-		})
-	})
+	v.show(ctx, "palette", v.Root.s.closing(dialogPalette))
 	ctx.Defer(func(goapp.Context) {
 		if el := goapp.Window().GetElementByID("palette-input"); el.Truthy() {
 			el.Call("focus")

@@ -544,16 +544,7 @@ func (r *Root) moreOptions(st model.State) goapp.UI {
 		if f.values == "" {
 			in = goapp.Input().ID(id).Type("text").Class("small-input mono").Placeholder(text.T("none")).Spellcheck(false).Attr("value", value).OnChange(set(f.name), f.name)
 		} else {
-			opts := []goapp.UI{goapp.Option().Value("").Selected(value == "").Text(text.T("default"))}
-			found := value == ""
-			for _, x := range strings.Fields(f.values) {
-				found = found || x == value
-				opts = append(opts, goapp.Option().Value(x).Selected(x == value).Text(x))
-			}
-			if !found {
-				opts = append(opts, goapp.Option().Value(value).Selected(true).Text(value))
-			}
-			in = goapp.Select().ID(id).Class("select").Body(opts...).OnChange(set(f.name), f.name)
+			in = optionSelect(id, value, strings.Fields(f.values), set(f.name), f.name)
 		}
 		class := "flink-field"
 		if value != "" {
@@ -580,11 +571,7 @@ func (r *Root) moreOptions(st model.State) goapp.UI {
 						delete(o, k)
 					}
 				}
-				for k, x := range model.SplitOptions(ctx.JSSrc().Get("value").String()) {
-					if k = strings.TrimSpace(k); k != "" && !named[k] {
-						o[k] = strings.TrimSpace(x)
-					}
-				}
+				otherOptions(o, named, ctx.JSSrc().Get("value").String())
 				r.navigate(withOptions(r.s.state, o))
 			})))
 	summary := text.T("More options")
@@ -592,6 +579,31 @@ func (r *Root) moreOptions(st model.State) goapp.UI {
 		summary = text.F("More options: %s set", model.Plural(int64(n), "option"))
 	}
 	return goapp.Details().ID("more-query-options").Class("more-options query-more").Open(len(have) > 0).Body(goapp.Summary().Text(summary), view.Div("flink-fields", fields...))
+}
+
+// optionSelect chooses the value of an option of a reader; "" leaves it to its default. What stands in the address
+// beside the usual values is offered, too.
+func optionSelect(id, value string, values []string, set goapp.EventHandler, scope string) goapp.UI {
+	opts := []goapp.UI{goapp.Option().Value("").Selected(value == "").Text(text.T("default"))}
+	found := value == ""
+	for _, x := range values {
+		found = found || x == value
+		opts = append(opts, goapp.Option().Value(x).Selected(x == value).Text(x))
+	}
+	if !found {
+		opts = append(opts, goapp.Option().Value(value).Selected(true).Text(value))
+	}
+	return goapp.Select().ID(id).Class("select").Body(opts...).OnChange(set, scope)
+}
+
+// otherOptions adds to options what was typed as name=value; name=value. Options that have a field of their own are
+// not taken from there.
+func otherOptions(to map[string]string, named map[string]bool, typed string) {
+	for k, x := range model.SplitOptions(typed) {
+		if k = strings.TrimSpace(k); k != "" && !named[k] {
+			to[k] = strings.TrimSpace(x)
+		}
+	}
 }
 
 // releases are those whose rules can be chosen, the newest first.

@@ -190,19 +190,9 @@ func (v *rowsView) need(n int64) {
 	op, req := v.request(n*rowsPage, rowsPage)
 	transport := v.Root.s.transport
 	changes := v.State.Query == "cdc" && !v.Stream
-	queued := make(chan struct{}, 1)
+	progress := newest(drawer(dispatch), func(pr api.Progress) { p.prog = pr })
 	go func() {
-		a, err := client.Call[api.Rows](ctx, transport, op, req, func(pr api.Progress) {
-			select {
-			case queued <- struct{}{}:
-			default:
-				return
-			}
-			dispatch(func(goapp.Context) {
-				<-queued
-				p.prog = pr
-			})
-		})
+		a, err := client.Call[api.Rows](ctx, transport, op, req, progress)
 		cancel()
 		var cells [][]model.CellText
 		if err == nil {
@@ -238,6 +228,11 @@ func (v *rowsView) need(n int64) {
 	})
 }
 
+// drawer is a component's dispatch for functions that need no context.
+func drawer(dispatch func(func(goapp.Context))) func(func()) {
+	return func(f func()) { dispatch(func(goapp.Context) { f() }) }
+}
+
 // countAll reads all rows, so that the scroll bar covers them.
 func (v *rowsView) countAll() {
 	v.stopCount()
@@ -246,19 +241,9 @@ func (v *rowsView) countAll() {
 	v.count = c
 	dispatch, transport := v.ctx.Dispatch, v.Root.s.transport
 	op, req := v.request(beyond, 1)
-	queued := make(chan struct{}, 1)
+	progress := newest(drawer(dispatch), func(pr api.Progress) { c.prog = pr })
 	go func() {
-		a, err := client.Call[api.Rows](ctx, transport, op, req, func(pr api.Progress) {
-			select {
-			case queued <- struct{}{}:
-			default:
-				return
-			}
-			dispatch(func(goapp.Context) {
-				<-queued
-				c.prog = pr
-			})
-		})
+		a, err := client.Call[api.Rows](ctx, transport, op, req, progress)
 		cancel()
 		dispatch(func(goapp.Context) {
 			if v.count != c {

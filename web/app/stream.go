@@ -350,16 +350,7 @@ func (v *streamView) options(st model.State) goapp.UI {
 			if f.kind == "flag" {
 				values = []string{"true", "false"}
 			}
-			opts := []goapp.UI{goapp.Option().Value("").Selected(value == "").Text(text.T("default"))}
-			found := value == ""
-			for _, x := range values {
-				found = found || x == value
-				opts = append(opts, goapp.Option().Value(x).Selected(x == value).Text(x))
-			}
-			if !found {
-				opts = append(opts, goapp.Option().Value(value).Selected(true).Text(value))
-			}
-			in = goapp.Select().ID(id).Class("select").Body(opts...).OnChange(set(f.name), f.name)
+			in = optionSelect(id, value, values, set(f.name), f.name)
 		}
 		class := "flink-field"
 		if value != "" {
@@ -387,11 +378,7 @@ func (v *streamView) options(st model.State) goapp.UI {
 						o[k] = x
 					}
 				}
-				for k, x := range model.SplitOptions(ctx.JSSrc().Get("value").String()) {
-					if k = strings.TrimSpace(k); k != "" {
-						o[k] = strings.TrimSpace(x)
-					}
-				}
+				otherOptions(o, named, ctx.JSSrc().Get("value").String())
 				to.Flink = model.JoinOptions(o)
 				v.Root.navigate(to)
 			})))

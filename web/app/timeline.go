@@ -36,7 +36,7 @@ type timelineView struct {
 	miss      string       // says that nothing was found, or something else
 	mouse     float64      // where the pointer is on the plot, as a share of its width
 	dragged   bool         // a drag ended just now: its click chooses nothing
-	queued    bool
+	frame     frame
 	plotEl    goapp.Value
 	listeners []func()
 	// nextFrom and nextTo are the instants whose numbers are asked for once the part shown rests.
@@ -431,11 +431,7 @@ func (v *timelineView) hoverAt(h *hit) {
 
 // redraw draws once per frame, however many events come.
 func (v *timelineView) redraw() {
-	if v.queued || v.ctx == nil {
-		return
-	}
-	v.queued = true
-	v.ctx.Dispatch(func(goapp.Context) { v.queued = false; v.Update() })
+	v.frame.redraw(v.ctx, v)
 }
 
 func (v *timelineView) detach() {

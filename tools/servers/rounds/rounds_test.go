@@ -137,82 +137,95 @@ func TestSparing(t *testing.T) {
 	}
 }
 
-// TestBefore tells what the same takes when each thing is asked for when it is needed, and the storage is
-// listed however many directories there are.
-func TestBefore(t *testing.T) {
-	if !testing.Verbose() {
-		t.Skip("it tells numbers to compare with, and holds none")
-	}
-	most := cost{1e6, 1e6, 1e6}
+// TestAhead: asking ahead, and listing by the metadata table, never takes more rounds than asking for each thing when
+// it is needed.
+func TestAhead(t *testing.T) {
 	for _, g := range guards {
-		t.Run(g.table, func(t *testing.T) {
-			measure(t, g.open, g.table, explorer.Options{MetadataFrom: -1}, most, most, most)
+		name, _, _ := strings.Cut(g.table, " ")
+		for _, step := range steps {
+			t.Run(g.table+"/"+step.name, func(t *testing.T) {
+				before, _ := costOf(t, g.open(t, name), explorer.Options{MetadataFrom: -1}, step.ask)
+				now, requests := costOf(t, g.open(t, name), explorer.Options{Ahead: true, Next: true}, step.ask)
+				t.Logf("%v, and %v before", now, before)
+				if now.rounds > before.rounds {
+					t.Errorf("%v is more rounds than %v:\n%s", now, before, strings.Join(requests, "\n"))
+				}
+			})
+		}
+	}
+}
+
+// steps are what is asked for, each from the address of a table on.
+var steps = []struct {
+	name string
+	ask  func(ctx context.Context, s *explorer.Service, t api.Table) error
+}{
+	{"timeline", func(ctx context.Context, s *explorer.Service, t api.Table) error {
+		a, err := s.Timeline(ctx, api.TimelineRequest{Table: t})
+		if err == nil && len(a.Active) == 0 {
+			err = fmt.Errorf("no instants")
+		}
+		return err
+	}},
+	{"slices", func(ctx context.Context, s *explorer.Service, t api.Table) error {
+		a, err := s.Files(ctx, api.FilesRequest{Table: t})
+		if err == nil && len(a.Partitions) == 0 {
+			err = fmt.Errorf("no partitions")
+		}
+		return err
+	}},
+	{"rows", func(ctx context.Context, s *explorer.Service, t api.Table) error {
+		a, err := s.Rows(ctx, api.RowsRequest{Table: t, Limit: 100})
+		if err == nil && len(a.Rows) == 0 {
+			err = fmt.Errorf("no rows")
+		}
+		return err
+	}},
+}
+
+// measure holds the steps to their guards, in their order.
+func measure(t *testing.T, open func(*testing.T, string) *tabletest.Files, table string, o explorer.Options, guards ...cost) {
+	name, _, _ := strings.Cut(table, " ")
+	for i, step := range steps {
+		t.Run(step.name, func(t *testing.T) {
+			got, requests := costOf(t, open(t, name), o, step.ask)
+			t.Logf("%d requests, %d rounds, %d kB", got.requests, got.rounds, got.kilobytes)
+			if got.over(guards[i]) {
+				t.Errorf("%v is more than the guard %v:\n%s", got, guards[i], strings.Join(requests, "\n"))
+			} else if got != guards[i] {
+				t.Logf("less than the guard %v: lower it", guards[i])
+			}
 		})
 	}
 }
 
-// measure asks for the timeline, the slices and the rows of a table, each from the address on.
-func measure(t *testing.T, open func(*testing.T, string) *tabletest.Files, table string, o explorer.Options, timeline, slices, rows cost) {
-	name, _, _ := strings.Cut(table, " ")
-	for _, step := range []struct {
-		name  string
-		guard cost
-		ask   func(ctx context.Context, s *explorer.Service, t api.Table) error
-	}{
-		{"timeline", timeline, func(ctx context.Context, s *explorer.Service, t api.Table) error {
-			a, err := s.Timeline(ctx, api.TimelineRequest{Table: t})
-			if err == nil && len(a.Active) == 0 {
-				err = fmt.Errorf("no instants")
-			}
-			return err
-		}},
-		{"slices", slices, func(ctx context.Context, s *explorer.Service, t api.Table) error {
-			a, err := s.Files(ctx, api.FilesRequest{Table: t})
-			if err == nil && len(a.Partitions) == 0 {
-				err = fmt.Errorf("no partitions")
-			}
-			return err
-		}},
-		{"rows", rows, func(ctx context.Context, s *explorer.Service, t api.Table) error {
-			a, err := s.Rows(ctx, api.RowsRequest{Table: t, Limit: 100})
-			if err == nil && len(a.Rows) == 0 {
-				err = fmt.Errorf("no rows")
-			}
-			return err
-		}},
-	} {
-		t.Run(step.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				tables := &server.Tables{}
-				if err := tables.Add("table", open(t, name)); err != nil {
-					t.Fatal(err)
-				}
-				l := &link{h: server.New(server.Config{Tables: tables}), slots: make(chan struct{}, connections), began: time.Now()}
-				f := fsadapter.Options{HTTP: httprange.Options{Fetcher: l}}
-				s := explorer.New(func(ctx context.Context, location string) (storage.Source, error) {
-					return fsadapter.OpenURLWith(ctx, location, f)
-				}, o)
-				place := api.Table{Location: "http://table.example/tables/table/"}
-				if err := step.ask(t.Context(), s, place); err != nil {
-					t.Fatal(err)
-				}
-				took := time.Since(l.began)
-				time.Sleep(time.Minute) // whatever was asked for ahead
-				l.mu.Lock()
-				defer l.mu.Unlock()
-				got := cost{len(l.requests), int((took + rtt - 1) / rtt), int((l.bytes + 999) / 1000)}
-				t.Logf("%d requests, %d rounds (%s), %d kB", got.requests, got.rounds, took, got.kilobytes)
-				if got.over(step.guard) {
-					t.Errorf("%v is more than the guard %v:\n%s", got, step.guard, strings.Join(l.requests, "\n"))
-				} else if got != step.guard {
-					t.Logf("less than the guard %v: lower it", step.guard)
-				}
-				if _, err := s.Close(t.Context(), api.CloseRequest{Table: place}); err != nil {
-					t.Error(err)
-				}
-			})
-		})
-	}
+// costOf is what asking costs over the link, with what it asks for ahead, and the requests.
+func costOf(t *testing.T, files *tabletest.Files, o explorer.Options, ask func(context.Context, *explorer.Service, api.Table) error) (got cost, requests []string) {
+	synctest.Test(t, func(t *testing.T) {
+		tables := &server.Tables{}
+		if err := tables.Add("table", files); err != nil {
+			t.Fatal(err)
+		}
+		l := &link{h: server.New(server.Config{Tables: tables}), slots: make(chan struct{}, connections), began: time.Now()}
+		f := fsadapter.Options{HTTP: httprange.Options{Fetcher: l}}
+		s := explorer.New(func(ctx context.Context, location string) (storage.Source, error) {
+			return fsadapter.OpenURLWith(ctx, location, f)
+		}, o)
+		place := api.Table{Location: "http://table.example/tables/table/"}
+		if err := ask(t.Context(), s, place); err != nil {
+			t.Fatal(err)
+		}
+		took := time.Since(l.began)
+		time.Sleep(time.Minute) // whatever was asked for ahead
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		got = cost{len(l.requests), int((took + rtt - 1) / rtt), int((l.bytes + 999) / 1000)}
+		requests = l.requests
+		if _, err := s.Close(t.Context(), api.CloseRequest{Table: place}); err != nil {
+			t.Error(err)
+		}
+	})
+	return got, requests
 }
 
 // widePartitions is how many partitions wide adds.

@@ -4,30 +4,13 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { isDeepStrictEqual } from "node:util";
 import workerd from "workerd";
 import { serve, unzip } from "./origin.mjs";
+import { counts, root, same, test } from "./harness.mjs";
 
-const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../../..");
 const name = "mor_trips_h120";
 const gold = (file) => readFileSync(path.join(root, "testdata/gold", name, file), "utf8");
 
-let passed = 0;
-let failed = 0;
-async function test(what, fn) {
-  try {
-    await fn();
-    passed++;
-    console.log(`ok ${what}`);
-  } catch (err) {
-    failed++;
-    console.log(`not ok ${what}\n  ${String(err?.stack ?? err).replace(/\n/g, "\n  ")}`);
-  }
-}
-function same(got, want, what) {
-  if (!isDeepStrictEqual(got, want)) throw new Error(`${what}\n got ${JSON.stringify(got)}\nwant ${JSON.stringify(want)}`);
-}
 const ok = (cond, what) => {
   if (!cond) throw new Error(what);
 };
@@ -255,5 +238,5 @@ await test("opens nothing without ALLOWED_ORIGINS", async () => {
 await Promise.all([edge.stop(), closed.stop()]);
 origin.close();
 foreign.close();
-console.log(`${passed} passed, ${failed} failed`);
-process.exit(failed ? 1 : 0);
+console.log(`${counts.passed} passed, ${counts.failed} failed`);
+process.exit(counts.failed ? 1 : 0);

@@ -4,31 +4,13 @@ import { readFileSync } from "node:fs";
 import http from "node:http";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { isDeepStrictEqual } from "node:util";
 import { unzip } from "./origin.mjs";
+import { counts, root, same, test } from "./harness.mjs";
 
-const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../../..");
 const installed = process.env.MINIFLARE || path.join(root, ".cache/servers");
 const { Miniflare } = createRequire(path.join(installed, "package.json"))("miniflare");
 const gold = (name, file) => readFileSync(path.join(root, "testdata/gold", name, file), "utf8");
 const tables = ["cow_trips_h102", "mor_trips_h120", "mor_compacted_h0150", "part_url_encoded_h120"];
-
-let passed = 0;
-let failed = 0;
-async function test(what, fn) {
-  try {
-    await fn();
-    passed++;
-    console.log(`ok ${what}`);
-  } catch (err) {
-    failed++;
-    console.log(`not ok ${what}\n  ${String(err?.stack ?? err).replace(/\n/g, "\n  ")}`);
-  }
-}
-function same(got, want, what) {
-  if (!isDeepStrictEqual(got, want)) throw new Error(`${what}\n got ${JSON.stringify(got)}\nwant ${JSON.stringify(want)}`);
-}
 
 const built = path.join(root, "bin/edge");
 const start = (bindings) =>
@@ -148,5 +130,5 @@ await test("reads no bucket without R2_BUCKETS", async () => {
   same([status, body.fault?.kind], [403, "forbidden"], JSON.stringify(body));
 });
 await closed.dispose();
-console.log(`${passed} passed, ${failed} failed`);
-process.exit(failed ? 1 : 0);
+console.log(`${counts.passed} passed, ${counts.failed} failed`);
+process.exit(counts.failed ? 1 : 0);
