@@ -48,7 +48,7 @@ func (s *Service) ColumnStats(ctx context.Context, req api.ColumnStatsRequest) (
 	if err != nil {
 		return nil, err
 	}
-	notes := cursor{opts: s.opts, plan: p.Plan, failed: map[release.FailureID]bool{}}
+	notes := cursor{opts: s.opts, plan: p, failed: map[release.FailureID]bool{}}
 	shown := p.Shown()
 	out := &api.ColumnStats{Columns: []api.ColumnFacts{}, AsOf: p.AsOf, Rules: h.table.Rules.Name()}
 	share := min(max(statBytes/max(len(shown), 1), minShare), maxShare)
@@ -79,10 +79,7 @@ func (s *Service) ColumnStats(ctx context.Context, req api.ColumnStatsRequest) (
 		f.Column = c
 		out.Columns = append(out.Columns, f)
 	}
-	for _, f := range p.findings {
-		p.Remarks = append(p.Remarks, f.Title+". "+f.Detail)
-	}
-	out.Findings = append(notes.notes, findingsOf(p.Plan, &h.table.Rules)...)
+	out.Findings = append(notes.notes, p.allFindings(&h.table.Rules)...)
 	return out, nil
 }
 

@@ -27,7 +27,7 @@ const (
 
 // exportSource is what an export writes: the rows of a plan, and its columns.
 type exportSource struct {
-	plan    *query.Plan
+	plan    *prepared
 	columns []export.Column
 	rules   *release.Rules
 	// notes collects what a user must know about the rows.
@@ -36,7 +36,7 @@ type exportSource struct {
 
 // findings are what a user must know about the rows read so far.
 func (x *exportSource) findings() []api.Finding {
-	return append(append([]api.Finding(nil), x.notes.notes...), findingsOf(x.plan, x.rules)...)
+	return append(append([]api.Finding(nil), x.notes.notes...), x.plan.allFindings(x.rules)...)
 }
 
 // exportSource plans an export, as rows are planned.
@@ -50,7 +50,7 @@ func (s *Service) exportSource(ctx context.Context, h *handle, req *api.ExportRe
 		return nil, err
 	}
 	x := &exportSource{plan: plan, rules: &h.table.Rules, notes: cursor{opts: s.opts, plan: plan, failed: map[release.FailureID]bool{}}}
-	x.columns = exportColumns(plan)
+	x.columns = exportColumns(plan.Plan)
 	return x, nil
 }
 
@@ -369,15 +369,12 @@ func (h *handle) forget(e *exporter) {
 }
 
 // exportPlan plans the rows of an export.
-func (s *Service) exportPlan(ctx context.Context, h *handle, req *api.RowsRequest) (*query.Plan, error) {
+func (s *Service) exportPlan(ctx context.Context, h *handle, req *api.RowsRequest) (*prepared, error) {
 	p, err := s.prepare(ctx, h, readRequest{req.Options, req.Partitions, req.FileID, req.Condition}, false, func(dirs int) {
 		h.progress(ctx, api.Progress{Phase: "Listing partitions", Done: int64(dirs), Unit: "directories"})
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := orderBy(p.Plan, req.Order); err != nil {
-		return nil, err
-	}
-	return p.Plan, nil
+	return p, orderBy(p.Plan, req.Order)
 }

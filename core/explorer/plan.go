@@ -53,7 +53,7 @@ func (s *Service) Plan(ctx context.Context, req api.PlanRequest) (*api.Plan, err
 		return nil, invalid("By these settings the files are cut into %d pieces; at most %d are planned. Give spark.sql.files.maxPartitionBytes or spark.sql.files.openCostInBytes a larger value, such as 1m.", pieces, query.MaxPieces)
 	}
 	out.Tasks = tasksOf(p.Plan, sizes, settings, req.Limit, rules.ByRequestedTime && !rules.HollowCommits && strings.HasPrefix(p.Relation.Name(), "MergeOnRead"))
-	out.Findings = append(findingsOf(p.Plan, &h.table.Rules), p.findings...)
+	out.Findings = p.allFindings(&h.table.Rules)
 	if err := h.planSchema(ctx, p.Plan, req.Options, out); err != nil {
 		return nil, err
 	}

@@ -49,18 +49,12 @@ func (s *Service) Rows(ctx context.Context, req api.RowsRequest) (*api.Rows, err
 		return nil, err
 	}
 	c := h.cursor(cursorKey(req), req.Text, s.opts)
-	return c.page(ctx, h, func(ctx context.Context, progress func(dirs int)) (*query.Plan, error) {
+	return c.page(ctx, h, func(ctx context.Context, progress func(dirs int)) (*prepared, error) {
 		p, err := s.prepare(ctx, h, readRequest{req.Options, req.Partitions, req.FileID, req.Condition}, false, progress)
 		if err != nil {
 			return nil, err
 		}
-		if err := orderBy(p.Plan, req.Order); err != nil {
-			return nil, err
-		}
-		for _, f := range p.findings {
-			p.Remarks = append(p.Remarks, f.Title+". "+f.Detail)
-		}
-		return p.Plan, nil
+		return p, orderBy(p.Plan, req.Order)
 	}, req.Offset, req.Limit)
 }
 
@@ -101,7 +95,7 @@ func (h *handle) cursor(key string, text bool, o Options) *cursor {
 }
 
 // preparer plans the query of a cursor.
-type preparer func(ctx context.Context, progress func(dirs int)) (*query.Plan, error)
+type preparer func(ctx context.Context, progress func(dirs int)) (*prepared, error)
 
 // cursor is a running query: a position in the stream of rows, and rendered rows around it.
 type cursor struct {
@@ -110,7 +104,7 @@ type cursor struct {
 	text bool
 
 	mu     sync.Mutex
-	plan   *query.Plan
+	plan   *prepared
 	cancel context.CancelFunc
 	next   func() (rendered, error, bool)
 	stopIt func()
@@ -207,10 +201,10 @@ func (c *cursor) page(ctx context.Context, h *handle, prepare preparer, offset i
 		c.use(i / chunkRows)
 		out.Rows = append(out.Rows, chunk[i%chunkRows])
 	}
-	out.Columns = shownColumns(c.plan)
+	out.Columns = shownColumns(c.plan.Plan)
 	out.Total, out.TotalKnown, out.Slices = total, c.done || c.sorted != nil, append([]api.RowSlice(nil), c.slices...)
 	out.AsOf = c.plan.AsOf
-	out.Findings = append(append([]api.Finding(nil), c.notes...), findingsOf(c.plan, &h.table.Rules)...)
+	out.Findings = append(append([]api.Finding(nil), c.notes...), c.plan.allFindings(&h.table.Rules)...)
 	return out, nil
 }
 

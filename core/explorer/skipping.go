@@ -8,6 +8,7 @@ import (
 	"hudiscope/core/groupreader"
 	"hudiscope/core/metatable"
 	"hudiscope/core/query"
+	"hudiscope/core/release"
 	"hudiscope/core/skipping"
 )
 
@@ -27,6 +28,11 @@ type prepared struct {
 	findings []api.Finding
 	// sizes of the files of all candidates in bytes, by path; nil unless they were asked for.
 	sizes map[string]int64
+}
+
+// allFindings are what a user must know about the plan's rows.
+func (p *prepared) allFindings(rules *release.Rules) []api.Finding {
+	return append(findingsOf(p.Plan, rules), p.findings...)
 }
 
 // prepare plans a read: every face of it goes through here, so that rows are read as the plan says. The

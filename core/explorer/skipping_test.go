@@ -443,7 +443,12 @@ func TestDamagedIndex(t *testing.T) {
 		if len(got.Rows) != len(want.Rows) || len(got.Findings) != len(want.Findings)+1 {
 			t.Errorf("%s: %d rows, want %d; findings %+v", index, len(got.Rows), len(want.Rows), got.Findings)
 		}
-		_, err := s.Plan(ctx, api.PlanRequest{Table: api.Table{Location: "x"}, Options: map[string]string{"hoodie.fileIndex.dataSkippingFailureMode": "strict"}, Condition: api.Condition{Where: where}})
+		// An export says the same of its rows as the rows do, and what the plan said of the index, unchanged.
+		last, err := s.Export(ctx, api.ExportRequest{RowsRequest: api.RowsRequest{Table: api.Table{Location: "x"}, Condition: api.Condition{Where: where}}, Format: "jsonl", ID: index})
+		if err != nil || !last.Done || !slices.Equal(last.Findings, got.Findings) || !slices.Contains(got.Findings, p.Findings[len(p.Findings)-1]) {
+			t.Errorf("%s: the export %+v, %v; the rows %+v; the plan %+v", index, last, err, got.Findings, p.Findings)
+		}
+		_, err = s.Plan(ctx, api.PlanRequest{Table: api.Table{Location: "x"}, Options: map[string]string{"hoodie.fileIndex.dataSkippingFailureMode": "strict"}, Condition: api.Condition{Where: where}})
 		f := ToFault(err)
 		if err == nil || !strings.Contains(f.Message, "index "+index) || !strings.HasPrefix(f.File, ".hoodie/metadata/"+index+"/") || !strings.Contains(f.Try, "fallback") {
 			t.Errorf("%s: a strict read gives %+v", index, f)

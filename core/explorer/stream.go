@@ -44,12 +44,12 @@ func (s *Service) Stream(ctx context.Context, req api.StreamRequest) (*api.Rows,
 		return nil, err
 	}
 	c := h.cursor(fmt.Sprintf("stream %v %q %s", req.Batch, req.Seen, cursorKey(api.RowsRequest{Options: req.Options, Partitions: req.Partitions, Text: req.Text})), req.Text, s.opts)
-	return c.page(ctx, h, func(ctx context.Context, _ func(int)) (*query.Plan, error) {
+	return c.page(ctx, h, func(ctx context.Context, _ func(int)) (*prepared, error) {
 		rounds, err := flinkRounds(ctx, f, req.Batch)
 		if err != nil {
 			return nil, err
 		}
-		return f.Plan(rounds, !req.Batch), nil
+		return &prepared{Plan: f.Plan(rounds, !req.Batch)}, nil
 	}, req.Offset, req.Limit)
 }
 

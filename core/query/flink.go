@@ -178,9 +178,11 @@ func (f *Flink) snapshot(ctx context.Context) (*Round, error) {
 	for i := range r.Splits {
 		chosen[i] = r.Splits[i].slice()
 	}
-	if r.Gone, err = f.t.MissingFiles(ctx, v, q, last.Requested, chosen); err != nil {
+	gone, notes, err := f.t.MissingFiles(ctx, v, q, last.Requested, chosen)
+	if err != nil {
 		return nil, err
 	}
+	r.Gone, r.Notes = gone, append(r.Notes, notes...)
 	if len(r.Splits) == 0 {
 		f.none(r)
 	}

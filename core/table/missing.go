@@ -95,15 +95,16 @@ func (m *MissingFile) Sentence() string {
 // MissingFiles finds files that a query's slices should have and that are not in the listing. A listing does
 // not tell what is absent; the newest commits of the active timeline do, and for slices that have no base file
 // the commits that their log files came from. Files that are superseded, or whose group was replaced, are not
-// needed: cleaning may have removed them.
-func (t *Table) MissingFiles(ctx context.Context, view *filegroup.View, q Query, asOf string, chosen []groupreader.Slice) ([]MissingFile, error) {
+// needed: cleaning may have removed them. The notes name commits that can't be read, so that nothing tells whether
+// their files are there.
+func (t *Table) MissingFiles(ctx context.Context, view *filegroup.View, q Query, asOf string, chosen []groupreader.Slice) (gone []MissingFile, notes []string, err error) {
 	return t.missingFiles(ctx, view, q, asOf, chosen, nil)
 }
 
 // missingFiles is MissingFiles where the metadata of the newest completed commit may have been read, nil if not.
-func (t *Table) missingFiles(ctx context.Context, view *filegroup.View, q Query, asOf string, chosen []groupreader.Slice, newest *commitmeta.CommitMetadata) ([]MissingFile, error) {
+func (t *Table) missingFiles(ctx context.Context, view *filegroup.View, q Query, asOf string, chosen []groupreader.Slice, newest *commitmeta.CommitMetadata) (gone []MissingFile, notes []string, err error) {
 	if !view.Complete || view.Latest == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	done := view.Timeline.Commits().Completed().Filter(func(i *timeline.Instant) bool { return i.Requested <= asOf }).Instants
 	byTime := map[string]int{}
@@ -135,9 +136,9 @@ func (t *Table) missingFiles(ctx context.Context, view *filegroup.View, q Query,
 	if known {
 		unread = slices.DeleteFunc(slices.Clone(want), func(n int) bool { return n == len(done)-1 })
 	}
-	metas, err := readCommits(ctx, view.Timeline, done, unread)
+	metas, notes, err := readCommits(ctx, view.Timeline, done, unread)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if known {
 		metas[len(done)-1] = newest
@@ -204,7 +205,7 @@ func (t *Table) missingFiles(ctx context.Context, view *filegroup.View, q Query,
 		b, ok := filegroup.ParseBaseName(path.Base(m.Path))
 		return ok && !m.Log && b.Instant < last[path.Dir(m.Path)+"\x00"+b.FileID]
 	})
-	return out, nil
+	return out, notes, nil
 }
 
 // origins are the instants whose metadata may name the base file of a slice that has none: before table version
@@ -244,10 +245,11 @@ func (t *Table) needs(q Query, s *groupreader.Slice, name string, by *timeline.I
 	return ok && b.Instant > base
 }
 
-// readCommits reads the metadata of some of a timeline's completed commits, by their place. What can't be read
-// is left out: it is told of elsewhere.
-func readCommits(ctx context.Context, tl *timeline.Timeline, done []timeline.Instant, want []int) (map[int]*commitmeta.CommitMetadata, error) {
+// readCommits reads the metadata of some of a timeline's completed commits, by their place. What can't be read is left
+// out and named, but for the newest completed one, which missingNotes tells of.
+func readCommits(ctx context.Context, tl *timeline.Timeline, done []timeline.Instant, want []int) (metas map[int]*commitmeta.CommitMetadata, notes []string, err error) {
 	out := map[int]*commitmeta.CommitMetadata{}
+	failed := map[int]error{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, maxMissingCommits)
@@ -258,15 +260,27 @@ func readCommits(ctx context.Context, tl *timeline.Timeline, done []timeline.Ins
 			if ctx.Err() != nil {
 				return
 			}
-			if m, err := tl.CommitMetadata(ctx, &done[n]); err == nil {
-				mu.Lock()
-				out[n] = m
-				mu.Unlock()
+			m, err := tl.CommitMetadata(ctx, &done[n])
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				failed[n] = err
+				return
 			}
+			out[n] = m
 		})
 	}
 	wg.Wait()
-	return out, ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	newest := tl.Commits().Completed().Last()
+	for _, n := range want {
+		if err := failed[n]; err != nil && (newest == nil || done[n].Requested != newest.Requested) {
+			notes = append(notes, fmt.Sprintf("The completed instant %s can't be read, so that nothing tells whether its files are all there: %v.", done[n].Requested, err))
+		}
+	}
+	return out, notes, nil
 }
 
 // namesOf are the names of a partition's files.

@@ -151,3 +151,32 @@ func TestMissingBaseOfAnOldCommit(t *testing.T) {
 		}
 	}
 }
+
+// TestUnreadableCommitIsSaid: where the metadata of an older commit can't be read, nothing tells whether its files are
+// there, and the rows say so.
+func TestUnreadableCommitIsSaid(t *testing.T) {
+	for _, name := range []string{"mor_trips_h120", "mor_trips_h0150"} {
+		f := tabletest.Open(t, name)
+		tb, err := Open(t.Context(), f, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tl, err := tb.Timeline(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := tl.Commits().Completed().Instants
+		older := done[len(done)-2]
+		f.Put(older.File.Path, []byte("\x00rubbish"))
+		if tb, err = Open(t.Context(), f, ""); err != nil {
+			t.Fatal(err)
+		}
+		p, err := tb.Plan(t.Context(), Query{Type: Snapshot}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Join(p.Notes, " "); strings.Count(n, older.Requested) == 0 || !strings.Contains(n, path.Base(older.File.Path)) {
+			t.Errorf("%s: %q does not name %s", name, n, older.File.Path)
+		}
+	}
+}

@@ -270,9 +270,11 @@ func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Pl
 		p.Notes = append(p.Notes, "The listing of the storage is not complete: rows of files it hides are missing.")
 	}
 	p.Slices = t.chosen(view, q, p.AsOf)
-	if p.Gone, err = t.missingFiles(ctx, view, q, p.AsOf, p.Slices, newest); err != nil {
+	gone, notes, err := t.missingFiles(ctx, view, q, p.AsOf, p.Slices, newest)
+	if err != nil {
 		return nil, err
 	}
+	p.Gone, p.Notes = gone, append(p.Notes, notes...)
 	return p, p.finish(q)
 }
 
