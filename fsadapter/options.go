@@ -2,7 +2,6 @@ package fsadapter
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"time"
 
@@ -102,10 +101,12 @@ func FromEnv(getenv func(string) string) Options {
 	if id, secret := first("AWS_ACCESS_KEY_ID"), first("AWS_SECRET_ACCESS_KEY"); id != "" || secret != "" {
 		o.S3.Keys = &s3.Keys{AccessKey: id, Secret: secret, Token: first("AWS_SESSION_TOKEN")}
 	}
-	o.S3.RequesterPays, _ = strconv.ParseBool(first("HUDISCOPE_S3_REQUESTER_PAYS"))
 	o.Azure.SAS = first("AZURE_STORAGE_SAS_TOKEN")
 	o.GCS.Token = first("CLOUDSDK_AUTH_ACCESS_TOKEN")
-	if h := first("STORAGE_EMULATOR_HOST"); strings.Contains(h, "://") {
+	if h := first("STORAGE_EMULATOR_HOST"); h != "" {
+		if !strings.Contains(h, "://") {
+			h = "http://" + h // an emulator has no certificate
+		}
 		o.GCS.Endpoint = h
 	}
 	o.Signer.Authorization = first("HUDISCOPE_SIGNER_AUTHORIZATION")

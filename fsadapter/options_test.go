@@ -117,3 +117,18 @@ func TestExpires(t *testing.T) {
 		t.Error(got, renews)
 	}
 }
+
+// TestEmulatorHost: the address of an emulator is taken with and without a scheme.
+func TestEmulatorHost(t *testing.T) {
+	for host, want := range map[string]string{"": "", "localhost:4443": "http://localhost:4443", "https://gcs.test": "https://gcs.test"} {
+		o := FromEnv(func(name string) string {
+			if name == "STORAGE_EMULATOR_HOST" {
+				return host
+			}
+			return ""
+		})
+		if o.GCS.Endpoint != want {
+			t.Errorf("%q gives %q, want %q", host, o.GCS.Endpoint, want)
+		}
+	}
+}

@@ -75,11 +75,16 @@ func (r *Root) setLang(code string) {
 	})
 }
 
-// remember keeps a choice of the user in the browser. Storage may be forbidden; the choice is then
+// remember keeps a choice of the user in the browser, and forgets it with "". Storage may be forbidden; the choice is then
 // this page's only.
 func remember(key, value string) {
 	defer func() { _ = recover() }()
-	goapp.Window().Get("localStorage").Call("setItem", key, value)
+	store := goapp.Window().Get("localStorage")
+	if value == "" {
+		store.Call("removeItem", key)
+		return
+	}
+	store.Call("setItem", key, value)
 }
 
 // langButton switches the language.

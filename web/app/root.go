@@ -333,14 +333,7 @@ func (r *Root) setTheme(theme string) {
 	} else {
 		data.Set("theme", theme)
 	}
-	// Storage may be forbidden; the theme is then this page's only.
-	defer func() { _ = recover() }()
-	store := goapp.Window().Get("localStorage")
-	if theme == "" {
-		store.Call("removeItem", "hudiscope.theme")
-	} else {
-		store.Call("setItem", "hudiscope.theme", theme)
-	}
+	remember("hudiscope.theme", theme)
 }
 
 // listen attaches what concerns the whole page: keys, and files dragged onto it.
