@@ -177,7 +177,7 @@ func TestS3(t *testing.T) {
 		failing(t, "s3://private"+trips, nil, storage.Forbidden, "AccessDenied")
 		failing(t, "s3://private"+trips, &s3.Keys{AccessKey: s.AccessKey, Secret: "wrong"}, storage.Forbidden, "SignatureDoesNotMatch")
 		failing(t, "s3://private"+trips, &s3.Keys{AccessKey: "nobody", Secret: "x"}, storage.Forbidden, "InvalidAccessKeyId")
-		failing(t, "s3://absent"+trips, owner, storage.NotFound)
+		failing(t, "s3://absent"+trips, owner, storage.Failed, "NoSuchBucket", "no such bucket")
 	})
 	t.Run("policy", func(t *testing.T) {
 		// Listing is allowed, reading of one folder only: the fault names a file of the other.
