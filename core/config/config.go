@@ -6,6 +6,7 @@ package config
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"sort"
@@ -328,8 +329,12 @@ func notATable(ctx context.Context, src storage.Source, root string, cause error
 			e.Found = "Nothing is there."
 			e.Try = "Check the address: the base path of a table is the folder that holds " + MetaDir + "."
 		} else {
-			e.Found = "The place could not be listed: " + err.Error() + "."
+			e.Found = "The place could not be listed: " + strings.TrimSuffix(err.Error(), ".") + "."
 			e.Try = "Check the address and the right to list it."
+			var f *storage.Fault
+			if errors.As(err, &f) && f.Try != "" {
+				e.Try = f.Try
+			}
 		}
 		return e
 	}

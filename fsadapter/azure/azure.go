@@ -264,7 +264,8 @@ func (s *store) explain(f *storage.Fault, body []byte, resp *httprange.Response)
 	}
 	switch code {
 	case "ContainerNotFound", "ResourceNotFound":
-		f.Kind, f.Try = storage.NotFound, "Check the account and the container. A container that is not public looks absent without a shared access signature."
+		// Not NotFound: a file that is absent is passed over by many readers, and this is true of all files.
+		f.Kind, f.Try = storage.Failed, "Check the account and the container. A container that is not public looks absent without a shared access signature."
 	case "BlobNotFound":
 		f.Kind = storage.NotFound
 	case "PublicAccessNotPermitted", "NoAuthenticationInformation":

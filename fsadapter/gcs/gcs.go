@@ -212,8 +212,9 @@ func (s *store) explain(f *storage.Fault, body []byte, resp *httprange.Response)
 		}
 	case 404:
 		f.Kind = storage.NotFound
-		if f.Op == "list" {
-			f.Try = "Check the name of the bucket."
+		if f.Op == "list" || strings.Contains(doc.Error.Message, "bucket does not exist") {
+			// Not NotFound: a file that is absent is passed over by many readers, and this is true of all files.
+			f.Kind, f.Try = storage.Failed, "There is no such bucket there: check its name and the endpoint."
 		}
 	}
 	return false

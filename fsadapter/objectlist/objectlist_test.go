@@ -356,14 +356,14 @@ func TestAzureAndGCSErrors(t *testing.T) {
 			}
 		}
 	}
-	check("no such container", azSource("d", sas), storage.NotFound, "container")
+	check("no such container", azSource("d", sas), storage.Failed, "container")
 	check("wrong signature", azSource("c", "sp=rl&sv=2021-12-02&sr=c&sig=SECRETWRONG"), storage.Forbidden, "Copy")
 	check("no signature", azSource("c", ""), storage.Forbidden, "Copy")
 	az.Set(func() { az.Expired = true })
 	check("expired", azSource("c", sas), storage.Expired, "new one")
 	check("wrong token", gSource("c", "OTHERSECRET"), storage.Expired, "gcloud")
 	check("no token", gSource("c", ""), storage.Forbidden, "OAuth")
-	check("no bucket", gSource("d", "TOKENSECRET"), storage.NotFound, "")
+	check("no bucket", gSource("d", "TOKENSECRET"), storage.Failed, "bucket")
 	for _, c := range []azure.Config{{}, {Endpoint: "x"}, {Endpoint: "https://h"}, {Endpoint: "https://h?sig=SECRET", Container: "c"}, {Endpoint: "https://h", Container: "c", SAS: "sv=SECRET"}} {
 		if _, err := azure.New(c); err == nil || strings.Contains(err.Error(), "SECRET") {
 			t.Errorf("%+v: %v", c.Endpoint, err)

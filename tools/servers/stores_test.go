@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"hudiscope/core/config"
 	"hudiscope/core/storage"
 	"hudiscope/fsadapter"
 	"hudiscope/fsadapter/presigned"
@@ -308,7 +309,7 @@ func TestAzure(t *testing.T) {
 		} {
 			got, err := answers.Of(t.Context(), open("mor_trips_h120", a.URL, c.sas))
 			var f *storage.Fault
-			if !errors.As(err, &f) || f.Kind != c.kind && !(c.sas == "" && f.Kind == storage.NotFound) {
+			if !errors.As(err, &f) || f.Kind != c.kind && !(c.sas == "" && f.Kind == storage.Failed && f.Status == 404) {
 				t.Errorf("%s: %v %v, want %q", what, got, err, c.kind)
 			}
 			if err != nil && strings.Contains(err.Error(), "sig=") {
@@ -316,7 +317,15 @@ func TestAzure(t *testing.T) {
 			}
 		}
 	})
+	if _, err := a.Do(t.Context(), "PUT", "", "restype=service&comp=properties", []byte(azureCORS)); err != nil {
+		t.Fatal(err)
+	}
+	inChromium(t, "forms.test.mjs", map[string]any{"kind": "azure", "endpoint": a.URL, "container": "https://" + AzureAccount + ".blob.core.windows.net/lake/tables/", "sas": sas, "tables": shown})
 }
+
+// azureCORS lets pages of every origin read, and see what they need of the answers.
+const azureCORS = `<?xml version="1.0" encoding="utf-8"?><StorageServiceProperties><Cors><CorsRule><AllowedOrigins>*</AllowedOrigins><AllowedMethods>GET,HEAD,OPTIONS</AllowedMethods>` +
+	`<AllowedHeaders>*</AllowedHeaders><ExposedHeaders>*</ExposedHeaders><MaxAgeInSeconds>60</MaxAgeInSeconds></CorsRule></Cors></StorageServiceProperties>`
 
 func TestGCS(t *testing.T) {
 	root, want := folder(t)
@@ -345,6 +354,10 @@ func TestGCS(t *testing.T) {
 	})
 	t.Run("absent", func(t *testing.T) {
 		_, err := answers.Of(t.Context(), opener("gs://absent/x", fsadapter.Options{GCS: fsadapter.GCSOptions{Endpoint: g.URL}}))
-		faultOf(t, err, storage.NotFound)
+		var n *config.NotATable
+		if !errors.As(err, &n) || !strings.Contains(n.Try, "no such bucket") {
+			t.Errorf("%v, want what is said of an absent bucket", err)
+		}
 	})
+	inChromium(t, "forms.test.mjs", map[string]any{"kind": "gcs", "endpoint": g.URL, "bucket": "lake", "prefix": "tables/", "tables": shown})
 }

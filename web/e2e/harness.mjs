@@ -23,17 +23,19 @@ const flags = [
   "--disable-sync",
 ];
 
-// start opens the browser and serves the page; stop ends both.
-export async function start() {
+// start opens the browser, with more arguments and another environment where they are given, and serves the page, or
+// the folder root in its stead; stop ends both.
+export async function start({ root = dist, args = [], vars = {} } = {}) {
   for (const f of ["index.html", "app.wasm", "engine.wasm", "wasm_exec.js", "boot.js", "hudiscope.css"]) {
     if (!fs.existsSync(path.join(dist, f))) throw new Error(`${path.join(dist, f)} is missing: run "make dist" first`);
   }
-  const site = await serve(dist);
+  const site = await serve(root);
   const temp = fs.mkdtempSync(path.join(os.tmpdir(), "hudiscope-e2e-"));
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
     headless: true,
-    args: flags,
+    args: [...flags, ...args],
+    env: { ...process.env, ...vars },
   });
   return {
     site,
@@ -145,7 +147,23 @@ export async function readGrid(p) {
   await p.waitForSelector("#grid [role=gridcell][aria-colindex]", { timeout: 60000 });
   return p.evaluate(async () => {
     const grid = document.getElementById("grid");
-    const rest = () => new Promise((done) => setTimeout(done, 250));
+    // What is in view has been drawn: headers and rows reach from edge to edge. Columns that are pinned stand still.
+    const drawn = () => {
+      const g = grid.getBoundingClientRect();
+      const right = Math.min(g.left + grid.clientWidth, g.left - grid.scrollLeft + width) - 2;
+      const bottom = Math.min(g.top + grid.clientHeight, g.top - grid.scrollTop + height) - 2;
+      const across = [...grid.querySelectorAll("[role=columnheader][aria-colindex]")].map((e) => e.getBoundingClientRect());
+      const down = [...grid.querySelectorAll("[data-r]")].map((e) => e.getBoundingClientRect());
+      const over = (boxes, from, to, at) => boxes.some((b) => b[from] <= at && b[to] >= at);
+      const mid = (g.left + right) / 2;
+      return over(across, "left", "right", right) && over(across, "left", "right", mid) && over(down, "top", "bottom", bottom) && over(down, "top", "bottom", (g.top + bottom) / 2);
+    };
+    const rest = async () => {
+      for (let waited = 0, still = 0; waited < 10000 && still < 4; waited += 50) {
+        await new Promise((done) => setTimeout(done, 50));
+        still = drawn() ? still + 1 : 0;
+      }
+    };
     const names = {};
     const rows = new Map();
     const width = grid.scrollWidth;
