@@ -29,6 +29,7 @@ var graph = []struct{ pkg, imports string }{
 	{"core/release", ""},
 	{"core/api", ""},
 	{"core/spill", ""},
+	{"core/lanes", ""},
 
 	// Storage helpers.
 	{"core/storage/flight", ""},
@@ -132,6 +133,7 @@ var graph = []struct{ pkg, imports string }{
 	{"tools/marks", ""},
 	{"tools/bench", "tools/marks"},
 	{"tools/growth", "core/hfile/hfiletest core/logfile core/logfile/logfiletest github.com/parquet-go/parquet-go tools/marks"},
+	{"tools/shrink", ""},
 	{"tools/trim", ""},
 	{"tools/bigtable", "core/tabletest/bigtable"},
 	{"tools/trim/checksum", "github.com/parquet-go/parquet-go/"},

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"hudiscope/core/api"
+	"hudiscope/core/explorer"
 )
 
 // printJSON writes a value as indented JSON.
@@ -223,81 +224,156 @@ func runBlocks(ctx context.Context, e *environment, args []string) error {
 	if err != nil {
 		return err
 	}
-	file := ""
+	req := api.BlocksRequest{Table: t, All: len(args) < 2, Offset: int(e.flags.offset), Limit: int(e.flags.limit)}
 	if len(args) == 2 {
-		file = args[1]
+		req.File = args[1]
 	}
-	files, err := e.logFiles(ctx, t, file)
+	var visit explorer.BlockVisitor
+	var end func() error
+	if e.flags.json {
+		visit, end = e.blocksJSON(ctx, t)
+	} else {
+		visit, end = e.blocksText()
+	}
+	a, err := e.svc.EachBlock(ctx, req, visit)
 	if err != nil {
 		return err
 	}
-	out := map[string]any{}
-	for _, f := range files {
-		if e.flags.json {
-			list, err := e.blocksJSON(ctx, t, f)
-			if err != nil {
-				return err
-			}
-			out[f.File.Path] = list
-			continue
-		}
-		fmt.Fprintln(e.stdout, f.File.Path)
-		w := columns(e.stdout)
-		for _, b := range f.Blocks {
-			fmt.Fprintf(w, "  %d\t%s\t%d..%d\tinstant %s\trecords %d\t%s\t%s\n", b.Index, b.Type, b.Start, b.End, b.Instant, b.Records, b.Fate, b.FateWhy)
-		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
-		if f.Fault != nil {
-			fmt.Fprintf(e.stdout, "  %s\n", f.Fault.Error())
-		}
+	if err := end(); err != nil {
+		return err
 	}
-	if e.flags.json {
-		return e.printJSON(out)
+	if last := a.Offset + req.Limit; req.Limit > 0 && last < a.Total {
+		fmt.Fprintf(e.stderr, "hudiscope: %d of %d blocks; --offset %d has the next ones\n", req.Limit, a.Total, last)
 	}
 	return nil
 }
 
-// logFiles reads the headers of one log file, of a lone log file, or of every log file of the table.
-func (e *environment) logFiles(ctx context.Context, t api.Table, file string) ([]api.LogFile, error) {
-	b, err := e.svc.Blocks(ctx, api.BlocksRequest{Table: t, File: file, All: file == ""})
+// alignBlocks is how many lines of blocks are lined up with each other.
+const alignBlocks = 1000
+
+// blocksText prints blocks as lines below the path of their file.
+func (e *environment) blocksText() (explorer.BlockVisitor, func() error) {
+	w, n := columns(e.stdout), 0
+	return explorer.BlockVisitor{
+		File: func(f *api.LogFile) error {
+			_, err := fmt.Fprintln(e.stdout, f.File.Path)
+			return err
+		},
+		Block: func(_ *api.LogFile, b *api.Block) error {
+			fmt.Fprintf(w, "  %d\t%s\t%d..%d\tinstant %s\trecords %d\t%s\t%s\n", b.Index, b.Type, b.Start, b.End, b.Instant, b.Records, b.Fate, b.FateWhy)
+			if n++; n%alignBlocks == 0 {
+				return w.Flush()
+			}
+			return nil
+		},
+		End: func(f *api.LogFile) error {
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			n = 0
+			if f.Fault != nil {
+				fmt.Fprintf(e.stdout, "  %s\n", f.Fault.Error())
+			}
+			return nil
+		},
+	}, func() error { return nil }
+}
+
+// blocksJSON prints an object of lists of blocks by file, each block as soon as it was read: as printJSON would
+// print the whole.
+func (e *environment) blocksJSON(ctx context.Context, t api.Table) (explorer.BlockVisitor, func() error) {
+	files, blocks := 0, 0
+	item := func(v any) error {
+		text, err := indented(v, "  ")
+		if err != nil {
+			return err
+		}
+		before := ",\n  "
+		if blocks++; blocks == 1 {
+			before = "\n  "
+		}
+		_, err = fmt.Fprintf(e.stdout, "%s%s", before, text)
+		return err
+	}
+	return explorer.BlockVisitor{
+			File: func(f *api.LogFile) error {
+				before := ",\n "
+				if files++; files == 1 {
+					before = "{\n "
+				}
+				blocks = 0
+				name, err := indented(f.File.Path, "")
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(e.stdout, "%s%s: [", before, name)
+				return err
+			},
+			Block: func(f *api.LogFile, b *api.Block) error {
+				j, err := e.blockJSON(ctx, t, f, b)
+				if err != nil {
+					return err
+				}
+				return item(j)
+			},
+			End: func(f *api.LogFile) error {
+				if f.Fault != nil {
+					if err := item(map[string]string{"error": f.Fault.Error()}); err != nil {
+						return err
+					}
+				}
+				after := "\n ]"
+				if blocks == 0 {
+					after = "]"
+				}
+				_, err := fmt.Fprint(e.stdout, after)
+				return err
+			},
+		}, func() error {
+			after := "\n}\n"
+			if files == 0 {
+				after = "{}\n"
+			}
+			_, err := fmt.Fprint(e.stdout, after)
+			return err
+		}
+}
+
+// indented is a value as printJSON writes it, for a place at an indentation.
+func indented(v any, prefix string) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent(prefix, " ")
+	err := enc.Encode(v)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
+// blockJSON reads what a block holds.
+func (e *environment) blockJSON(ctx context.Context, t api.Table, f *api.LogFile, b *api.Block) (*blockJSON, error) {
+	j := &blockJSON{Type: b.Type, ContentPosition: b.ContentOffset, ContentSize: b.ContentSize, BlockEnd: b.End,
+		Header: entries(b.Header), Footer: entries(b.Footer), Command: b.Command, Corrupt: b.Corrupt, Fate: b.Fate}
+	if b.Type == "COMMAND_BLOCK" || b.Type == "CORRUPT_BLOCK" {
+		return j, nil
+	}
+	d, err := e.svc.Block(ctx, api.BlockRequest{Table: t, File: f.File.Path, Index: b.Index, Limit: goldKeys})
 	if err != nil {
 		return nil, err
 	}
-	return b.Files, nil
-}
-
-func (e *environment) blocksJSON(ctx context.Context, t api.Table, f api.LogFile) ([]any, error) {
-	list := []any{}
-	for _, b := range f.Blocks {
-		j := blockJSON{Type: b.Type, ContentPosition: b.ContentOffset, ContentSize: b.ContentSize, BlockEnd: b.End,
-			Header: entries(b.Header), Footer: entries(b.Footer), Command: b.Command, Corrupt: b.Corrupt, Fate: b.Fate}
-		if b.Type != "COMMAND_BLOCK" && b.Type != "CORRUPT_BLOCK" {
-			d, err := e.svc.Block(ctx, api.BlockRequest{Table: t, File: f.File.Path, Index: b.Index, Limit: goldKeys})
-			if err != nil {
-				return nil, err
-			}
-			if d.Fault != nil {
-				j.Corrupt = d.Fault.Message
-			}
-			if d.Fault == nil {
-				total := d.Total
-				j.RecordCount = &total
-			}
-			j.Deletes = d.Deletes
-			if d.Records != nil {
-				keys := append([]*string{}, d.Keys...)
-				j.Keys = &keys
-			}
-			j.Positions = d.Positions
-		}
-		list = append(list, j)
+	if d.Fault != nil {
+		j.Corrupt = d.Fault.Message
 	}
-	if f.Fault != nil {
-		list = append(list, map[string]string{"error": f.Fault.Error()})
+	if d.Fault == nil {
+		total := d.Total
+		j.RecordCount = &total
 	}
-	return list, nil
+	j.Deletes = d.Deletes
+	if d.Records != nil {
+		keys := append([]*string{}, d.Keys...)
+		j.Keys = &keys
+	}
+	j.Positions = d.Positions
+	return j, nil
 }
 
 func entries(in []api.HeaderEntry) map[string]string {

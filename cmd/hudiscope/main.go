@@ -50,6 +50,7 @@ type flags struct {
 	hudi    string
 	options optionMap
 	limit   int64
+	offset  int64
 	dir     string
 	addr    string
 	cors    string
@@ -271,6 +272,9 @@ func (f *flags) register(name string, fs *flag.FlagSet) {
 		fs.Int64Var(&f.limit, "limit", 0, "print at most this many rows (0 = all, or 20 of --format table)")
 	case "export":
 		fs.Int64Var(&f.limit, "limit", 0, "write at most this many rows (0 = all)")
+	case "blocks":
+		fs.Int64Var(&f.limit, "limit", 0, "print at most this many blocks (0 = all)")
+		fs.Int64Var(&f.offset, "offset", 0, "leave out this many blocks at the beginning")
 	case "history", "scan", "compare", "metadata", "plan", "handoff":
 		fs.Int64Var(&f.limit, "limit", 0, "print at most this many (0 = the default)")
 	}

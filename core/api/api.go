@@ -391,11 +391,32 @@ type BlocksRequest struct {
 	All bool `json:"all,omitempty"`
 	// AsOf is the query instant (requested time): later blocks are not read by it. "" is the latest.
 	AsOf string `json:"as_of,omitempty"`
+	// Offset and Limit choose a page of blocks, counted over all files in their order; Limit 0 means all of them.
+	Offset int `json:"offset,omitempty"`
+	Limit  int `json:"limit,omitempty"`
+	// Find chooses the page of Limit blocks, counted from the first one, that holds a block; the first page where there
+	// is no such block. Offset is not looked at then.
+	Find *BlockPlace `json:"find,omitempty"`
 }
 
-// Blocks is the answer: log files in merge order, and what a snapshot scan does with each block.
+// BlockPlace names a block of an answer of Blocks: by its index, or by a byte that lies in it.
+type BlockPlace struct {
+	// File is the path of the log file, or its name.
+	File string `json:"file"`
+	// Index in the file; looked at where Byte is 0.
+	Index int `json:"index,omitempty"`
+	// Byte is the offset of a byte plus 1.
+	Byte int64 `json:"byte,omitempty"`
+}
+
+// Blocks is the answer: log files in merge order, and what a snapshot scan does with each block. Of a page, Files are
+// those that have a block on it; a file without blocks is on the page of the block before it.
 type Blocks struct {
 	Files []LogFile `json:"files"`
+	// Offset is the place of the first block, Total how many there are on all pages, in TotalFiles files.
+	Offset     int `json:"offset"`
+	Total      int `json:"total"`
+	TotalFiles int `json:"total_files"`
 	// Counters of the snapshot scan, by Hudi's names.
 	Counters Counters `json:"counters"`
 	// MaxInstant is the upper bound of the scan.
@@ -417,6 +438,8 @@ type Counters struct {
 type LogFile struct {
 	File   File    `json:"file"`
 	Blocks []Block `json:"blocks"`
+	// Total is how many blocks the file has; Blocks may be some of them.
+	Total int `json:"total"`
 	// Fault ends the list when the file could not be read on.
 	Fault *Fault `json:"fault,omitempty"`
 }

@@ -131,7 +131,8 @@ type ScanRequest struct {
 	Limit   int  `json:"limit,omitempty"`
 }
 
-// Scan is a recorded scan: what to draw (Blocks) and what happened (Steps).
+// Scan is a recorded scan: what to draw (Blocks) and what happened (Steps). Where Steps are not all, Blocks are those
+// of each file up to the last one that a step names.
 type Scan struct {
 	Blocks Blocks     `json:"blocks"`
 	Steps  []ScanStep `json:"steps"`

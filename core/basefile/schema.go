@@ -2,6 +2,7 @@ package basefile
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
@@ -40,13 +41,14 @@ type schemaWalk struct {
 	leaf  int
 }
 
-// buildSchema turns the flat element list of a footer into a record node.
+// buildSchema turns the flat element list of a footer into a record node. Names are copied: those of the elements lie
+// in the footer, which would stay in memory with whoever keeps the type.
 func buildSchema(elems []format.SchemaElement) (*node, error) {
 	if len(elems) == 0 {
 		return nil, fmt.Errorf("the footer has no schema")
 	}
 	w := &schemaWalk{elems: elems, pos: 1}
-	root := &node{leaf: -1, typ: &schema.Type{Kind: schema.Record, Name: elems[0].Name}}
+	root := &node{leaf: -1, typ: &schema.Type{Kind: schema.Record, Name: strings.Clone(elems[0].Name)}}
 	n := int(elems[0].NumChildren.V)
 	for range n {
 		kid, err := w.field(root.typ, 0, 0, 0, 0)
@@ -71,7 +73,7 @@ func (w *schemaWalk) field(rec *schema.Type, def, rep, parentDef, depth int) (*n
 	if err != nil {
 		return nil, err
 	}
-	rec.Fields = append(rec.Fields, schema.Field{Name: name, Type: kid.typ})
+	rec.Fields = append(rec.Fields, schema.Field{Name: strings.Clone(name), Type: kid.typ})
 	return kid, nil
 }
 

@@ -66,6 +66,8 @@ type Config struct {
 	Root string
 	// File is the path of the file that was read, relative to the source.
 	File string
+	// Cut is a sentence where the file looks as if it had been cut, else "".
+	Cut string
 	// Checksum of that file. A file whose checksum is wrong is used only when there is no better one.
 	Checksum Checksum
 	// Props are the properties as stored.
@@ -216,6 +218,10 @@ func parse(data []byte, root, path string) (*Config, error) {
 			Try: "The file is empty or was cut: look for " + BackupFile + " beside it."}
 	}
 	c := &Config{Root: root, File: path, Props: p}
+	if data[len(data)-1] != '\n' && data[len(data)-1] != '\r' {
+		c.Cut = path + " does not end with the end of a line, as every writer leaves it: it may have been cut, and properties behind byte " + strconv.Itoa(len(data)) + " may be missing, such as how records are merged."
+		c.Notes = append(c.Notes, c.Cut)
+	}
 	c.Checksum = Checksum{State: ChecksumNone, Computed: TableChecksum(c.Database(), c.TableName())}
 	if s, ok := p.Lookup("hoodie.table.checksum"); ok {
 		c.Checksum.Stored = s

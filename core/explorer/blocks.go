@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"sort"
 	"strings"
@@ -21,8 +22,92 @@ import (
 	"hudiscope/core/storage"
 )
 
+// maxBlockPage bounds the blocks of a page, not those of an answer without a limit.
+const maxBlockPage = 100_000
+
 // Blocks lists the blocks of log files, and what a snapshot scan does with each of them.
 func (s *Service) Blocks(ctx context.Context, req api.BlocksRequest) (*api.Blocks, error) {
+	if req.Limit > maxBlockPage {
+		return nil, invalid("A page has at most %d blocks.", maxBlockPage)
+	}
+	if req.Find != nil {
+		at, err := s.findBlock(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		req.Offset, req.Find = at, nil
+	}
+	files := []api.LogFile{}
+	out, err := s.EachBlock(ctx, req, BlockVisitor{
+		File: func(f *api.LogFile) error {
+			files = append(files, *f)
+			files[len(files)-1].Blocks = []api.Block{}
+			return nil
+		},
+		Block: func(f *api.LogFile, b *api.Block) error {
+			last := &files[len(files)-1]
+			last.Blocks = append(last.Blocks, *b)
+			return nil
+		},
+		End: func(f *api.LogFile) error {
+			last := &files[len(files)-1]
+			last.Total, last.Fault = f.Total, f.Fault
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Files = files
+	return out, nil
+}
+
+// errFound ends a visit.
+var errFound = errors.New("found")
+
+// findBlock returns the offset of the page that req.Find is on.
+func (s *Service) findBlock(ctx context.Context, req api.BlocksRequest) (offset int, err error) {
+	find, limit, found, at := *req.Find, req.Limit, false, 0
+	if limit <= 0 {
+		return 0, nil
+	}
+	req.Find, req.Offset, req.Limit = nil, 0, 0
+	_, err = s.eachBlock(ctx, req, func(f *api.LogFile, b *logfile.Block) bool {
+		found = (f.File.Path == find.File || f.File.Name == find.File) &&
+			(find.Byte > 0 && b.Start < find.Byte && find.Byte <= b.End || find.Byte <= 0 && b.Index == find.Index)
+		if !found {
+			at++
+		}
+		return !found
+	}, BlockVisitor{})
+	if err != nil && !errors.Is(err, errFound) || !found {
+		return 0, err
+	}
+	return at - at%limit, nil
+}
+
+// BlockVisitor is told of log files and their blocks, one after another, so that long lists need not be in memory. An
+// error ends the visit. Fields may be nil.
+type BlockVisitor struct {
+	// File begins a file, without Blocks, Total and Fault, which End has.
+	File func(f *api.LogFile) error
+	// Block is a block of the file that began last; it is the visitor's.
+	Block func(f *api.LogFile, b *api.Block) error
+	End   func(f *api.LogFile) error
+}
+
+// EachBlock is Blocks for lists that are too long to be held: the answer's Files are told to the visitor.
+// Find is not heeded.
+func (s *Service) EachBlock(ctx context.Context, req api.BlocksRequest, visit BlockVisitor) (*api.Blocks, error) {
+	return s.eachBlock(ctx, req, nil, visit)
+}
+
+// eachBlock is EachBlock; pass, if it is set, sees the frame of every block instead, until it returns false, which
+// ends in errFound.
+func (s *Service) eachBlock(ctx context.Context, req api.BlocksRequest, pass func(f *api.LogFile, b *logfile.Block) bool, visit BlockVisitor) (*api.Blocks, error) {
+	if req.Offset < 0 || req.Limit < 0 {
+		return nil, invalid("A page of blocks begins at 0 or later, and its limit is 0 or more.")
+	}
 	h, err := s.open(ctx, req.Table)
 	if err != nil {
 		return nil, err
@@ -30,14 +115,28 @@ func (s *Service) Blocks(ctx context.Context, req api.BlocksRequest) (*api.Block
 	if h.fault != nil {
 		return nil, h.fault
 	}
+	p := &blockPager{offset: req.Offset, end: math.MaxInt, pass: pass, visit: visit}
+	if req.Limit > 0 {
+		p.end = req.Offset + req.Limit
+	}
+	out, err := h.visitBlocks(ctx, req, p)
+	if err != nil {
+		return nil, err
+	}
+	out.Offset, out.Total, out.TotalFiles = req.Offset, p.at, p.files
+	return out, nil
+}
+
+// visitBlocks finds the log files that a request is about.
+func (h *handle) visitBlocks(ctx context.Context, req api.BlocksRequest, p *blockPager) (*api.Blocks, error) {
 	if h.table == nil {
-		return h.scanFiles(ctx, []string{h.single}, logscan.Options{})
+		return h.pageFiles(ctx, []string{h.single}, logscan.Options{}, p)
 	}
 	if leadingDigits(req.AsOf) != req.AsOf {
 		return nil, invalid("%q is no instant: an instant is 14 or 17 digits.", req.AsOf)
 	}
 	if req.All {
-		return h.allBlocks(ctx, req.AsOf)
+		return h.allBlocks(ctx, req.AsOf, p)
 	}
 	if req.File != "" {
 		if !safePath(req.File) {
@@ -53,19 +152,19 @@ func (s *Service) Blocks(ctx context.Context, req api.BlocksRequest) (*api.Block
 				return nil, err
 			}
 			if slice := sliceOfFile(v, req.File); slice != nil {
-				a, err := h.traceSlice(ctx, v, slice, cmp.Or(req.AsOf, v.Latest), nil)
+				t, err := h.traceSlice(ctx, v, slice, cmp.Or(req.AsOf, v.Latest), nil)
 				if err != nil {
 					return nil, err
 				}
-				for _, f := range a.Files {
-					if f.File.Path == req.File {
-						a.Files = []api.LogFile{f}
-						return a, nil
+				defer t.close()
+				for i, file := range t.paths {
+					if file == req.File {
+						return t.answer(), p.page(ctx, t, i)
 					}
 				}
 			}
 		}
-		return h.scanFiles(ctx, []string{req.File}, logscan.Options{})
+		return h.pageFiles(ctx, []string{req.File}, logscan.Options{}, p)
 	}
 	v, err := h.view(ctx)
 	if err != nil {
@@ -76,7 +175,22 @@ func (s *Service) Blocks(ctx context.Context, req api.BlocksRequest) (*api.Block
 	if err != nil {
 		return nil, err
 	}
-	return h.traceSlice(ctx, v, slice, asOf, nil)
+	t, err := h.traceSlice(ctx, v, slice, asOf, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+	return t.answer(), p.all(ctx, t)
+}
+
+// pageFiles scans files that belong to no slice and pages through their blocks.
+func (h *handle) pageFiles(ctx context.Context, paths []string, o logscan.Options, p *blockPager) (*api.Blocks, error) {
+	t, err := h.scanFiles(ctx, paths, o)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+	return t.answer(), p.all(ctx, t)
 }
 
 // inData reports whether a path lies outside the .hoodie folder.
@@ -102,15 +216,41 @@ func sliceOfFile(v *filegroup.View, file string) *filegroup.Slice {
 	return nil
 }
 
+// logsScanned are log files that were scanned together; close releases them.
+type logsScanned struct {
+	h       *handle
+	paths   []string
+	objects []storage.Object
+	files   []logscan.File
+	// about describes the files.
+	about []api.File
+	// fates are those of the blocks of each file that the scan has read, in file order.
+	fates [][]*logscan.Fate
+	// counters are those of the scan; records is known only where the frames were read with their counts.
+	counters          api.Counters
+	maxInstant, rules string
+}
+
+func (t *logsScanned) close() {
+	for _, o := range t.objects {
+		o.Close()
+	}
+}
+
+// answer is what is known of the scan beside its files.
+func (t *logsScanned) answer() *api.Blocks {
+	return &api.Blocks{Files: []api.LogFile{}, Counters: t.counters, MaxInstant: t.maxInstant, Rules: t.rules}
+}
+
 // traceSlice scans the logs of a slice as a snapshot as of an instant does, with the steps told to trace.
-func (h *handle) traceSlice(ctx context.Context, v *filegroup.View, s *filegroup.Slice, asOf string, trace logscan.Recorder) (*api.Blocks, error) {
+func (h *handle) traceSlice(ctx context.Context, v *filegroup.View, s *filegroup.Slice, asOf string, trace logscan.Recorder) (*logsScanned, error) {
 	g := v.Group(s.Partition, s.FileID)
 	var paths []string
-	files := map[string]api.File{}
+	about := make([]api.File, len(s.Logs))
 	for i := range s.Logs {
 		l := &s.Logs[i]
 		state, why := v.LogState(g, s, l)
-		files[l.Path] = api.File{Name: l.File, Path: l.Path, Size: l.Size, Instant: l.Instant, State: string(state), Why: why}
+		about[i] = api.File{Name: l.File, Path: l.Path, Size: l.Size, Instant: l.Instant, State: string(state), Why: why}
 		paths = append(paths, l.Path)
 	}
 	o := h.table.ScanOptions(v.Timeline, asOf)
@@ -118,54 +258,84 @@ func (h *handle) traceSlice(ctx context.Context, v *filegroup.View, s *filegroup
 	// From version 8 on the view leaves out files of uncommitted instants; here they are shown, so
 	// the blocks themselves are checked.
 	o.CheckCommitted = true
-	a, err := h.scanFiles(ctx, paths, o)
+	t, err := h.scanFiles(ctx, paths, o)
 	if err != nil {
 		return nil, err
 	}
-	for i := range a.Files {
-		if f, ok := files[a.Files[i].File.Path]; ok {
-			a.Files[i].File = f
-		}
-	}
-	a.MaxInstant, a.Rules = asOf, h.table.Rules.Name()
-	return a, nil
+	t.about, t.maxInstant, t.rules = about, asOf, h.table.Rules.Name()
+	return t, nil
 }
 
-// allBlocks lists the log files of the whole table, slice by slice.
-func (h *handle) allBlocks(ctx context.Context, asOf string) (*api.Blocks, error) {
+// allBlocks goes over the log files of the whole table, by their paths.
+func (h *handle) allBlocks(ctx context.Context, asOf string, p *blockPager) (*api.Blocks, error) {
 	v, err := h.storageView(ctx)
 	if err != nil {
 		return nil, err
 	}
 	asOf = cmp.Or(asOf, v.Latest)
-	out := &api.Blocks{Files: []api.LogFile{}, MaxInstant: asOf, Rules: h.table.Rules.Name()}
-	for _, p := range v.Partitions {
-		for _, g := range p.Groups {
+	type place struct {
+		path  string
+		slice *filegroup.Slice
+		log   int
+	}
+	var list []place
+	for _, part := range v.Partitions {
+		for _, g := range part.Groups {
 			for _, s := range g.Slices {
-				if len(s.Logs) == 0 {
-					continue
+				for i := range s.Logs {
+					list = append(list, place{s.Logs[i].Path, s, i})
 				}
-				a, err := h.traceSlice(ctx, v, s, asOf, nil)
-				if err != nil {
-					return nil, err
-				}
-				out.Files = append(out.Files, a.Files...)
-				out.Counters.LogFiles += a.Counters.LogFiles
-				out.Counters.Blocks += a.Counters.Blocks
-				out.Counters.Records += a.Counters.Records
-				out.Counters.Rollbacks += a.Counters.Rollbacks
-				out.Counters.CorruptBlocks += a.Counters.CorruptBlocks
-				h.progress(ctx, api.Progress{Phase: "Reading block headers", Done: int64(len(out.Files)), Unit: "log files"})
 			}
 		}
 	}
-	sort.SliceStable(out.Files, func(i, j int) bool { return out.Files[i].File.Path < out.Files[j].File.Path })
+	sort.SliceStable(list, func(i, j int) bool { return list[i].path < list[j].path })
+	out := &api.Blocks{Files: []api.LogFile{}, MaxInstant: asOf, Rules: h.table.Rules.Name()}
+	// A slice is scanned as a whole, and let go after the last one of its files, which lie close to each other.
+	type scanned struct {
+		*logsScanned
+		left int
+	}
+	open := map[*filegroup.Slice]*scanned{}
+	defer func() {
+		for _, t := range open {
+			t.close()
+		}
+	}()
+	for n, at := range list {
+		t := open[at.slice]
+		if t == nil {
+			s, err := h.traceSlice(ctx, v, at.slice, asOf, nil)
+			if err != nil {
+				return nil, err
+			}
+			t = &scanned{s, len(at.slice.Logs)}
+			open[at.slice] = t
+			out.Counters.LogFiles += s.counters.LogFiles
+			out.Counters.Blocks += s.counters.Blocks
+			out.Counters.Records += s.counters.Records
+			out.Counters.Rollbacks += s.counters.Rollbacks
+			out.Counters.CorruptBlocks += s.counters.CorruptBlocks
+		}
+		if err := p.page(ctx, t.logsScanned, at.log); err != nil {
+			return nil, err
+		}
+		if t.left--; t.left == 0 {
+			t.close()
+			delete(open, at.slice)
+		}
+		h.progress(ctx, api.Progress{Phase: "Reading block headers", Done: int64(n + 1), Unit: "log files"})
+	}
 	return out, nil
 }
 
 // scanFiles reads the headers of log files and the fate of each block.
-func (h *handle) scanFiles(ctx context.Context, paths []string, o logscan.Options) (*api.Blocks, error) {
-	files := make([]logscan.File, len(paths))
+func (h *handle) scanFiles(ctx context.Context, paths []string, o logscan.Options) (_ *logsScanned, err error) {
+	t := &logsScanned{h: h, paths: paths, files: make([]logscan.File, len(paths)), about: make([]api.File, len(paths)), fates: make([][]*logscan.Fate, len(paths)), rules: "Hudi " + release.Default}
+	defer func() {
+		if err != nil {
+			t.close()
+		}
+	}()
 	for i, p := range paths {
 		name, ok := logfile.ParseName(path.Base(p))
 		if !ok {
@@ -175,11 +345,17 @@ func (h *handle) scanFiles(ctx context.Context, paths []string, o logscan.Option
 		if err != nil {
 			return nil, err
 		}
-		defer obj.Close()
-		files[i] = logscan.File{Name: name, Reader: logfile.Open(obj, p)}
+		t.objects = append(t.objects, obj)
+		t.files[i] = logscan.File{Name: name, Reader: logfile.Open(obj, p)}
+		t.about[i] = api.File{Name: path.Base(p), Path: p, Instant: name.Instant, State: "committed"}
+		if name.CDC {
+			t.about[i].State = "cdc"
+		}
+		if t.about[i].Size, err = obj.Size(ctx); err != nil {
+			return nil, err
+		}
 	}
-	a := &api.Blocks{Files: make([]api.LogFile, len(paths)), Rules: "Hudi " + release.Default}
-	res, err := logscan.Scan(ctx, files, o)
+	res, err := logscan.Scan(ctx, t.files, o)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -187,92 +363,126 @@ func (h *handle) scanFiles(ctx context.Context, paths []string, o logscan.Option
 	if errors.As(err, &sf) {
 		return nil, err
 	}
-	// Every block that the scan read has one fate, in file order.
-	fates := make([][]*logscan.Fate, len(paths))
-	if res != nil {
-		for i := range res.Fates {
-			f := &res.Fates[i]
-			fates[f.File] = append(fates[f.File], f)
-		}
-		c := res.Counters
-		a.Counters = api.Counters{LogFiles: c.LogFiles, Blocks: c.LogBlocks, Rollbacks: c.Rollbacks, CorruptBlocks: c.CorruptBlocks}
+	if res == nil {
+		return t, nil
 	}
-	for i, p := range paths {
-		f := &a.Files[i]
-		if err := h.describe(ctx, p, f); err != nil {
-			return nil, err
-		}
-		if err := fileBlocks(ctx, files[i], paths, f, fates[i]); err != nil {
-			return nil, err
-		}
-		for _, b := range f.Blocks {
-			if b.Fate == string(logscan.Merged) && b.Records > 0 {
-				a.Counters.Records += b.Records
+	c := res.Counters
+	t.counters = api.Counters{LogFiles: c.LogFiles, Blocks: c.LogBlocks, Rollbacks: c.Rollbacks, CorruptBlocks: c.CorruptBlocks}
+	for i := range res.Fates {
+		f := &res.Fates[i]
+		t.fates[f.File] = append(t.fates[f.File], f)
+		if f.Outcome == logscan.Merged {
+			n, err := t.files[f.File].Reader.RecordCount(ctx, f.Block)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err == nil && n > 0 {
+				t.counters.Records += n
 			}
 		}
 	}
-	return a, nil
+	return t, nil
 }
 
-// describe fills in what is known of a log file by its name and size.
-func (h *handle) describe(ctx context.Context, p string, out *api.LogFile) error {
-	name, _ := logfile.ParseName(path.Base(p))
-	out.File = api.File{Name: path.Base(p), Path: p, Instant: name.Instant, State: "committed"}
-	if name.CDC {
-		out.File.State = "cdc"
-	}
-	obj, err := h.src.Open(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer obj.Close()
-	out.File.Size, err = obj.Size(ctx)
-	return err
+// blockPager goes over blocks, file by file, and tells those of a page.
+type blockPager struct {
+	// The page is from offset on, up to end; at is the place of the next block, files counts the files so far.
+	offset, end, at, files int
+	pass                   func(f *api.LogFile, b *logfile.Block) bool
+	visit                  BlockVisitor
 }
 
-// fileBlocks lists the blocks of one file in file order. fates tell of the blocks that the scan has read;
-// a file that it could not read to the end, or does not merge, is read here.
-func fileBlocks(ctx context.Context, file logscan.File, paths []string, out *api.LogFile, fates []*logscan.Fate) error {
-	out.Blocks = make([]api.Block, 0, len(fates))
-	add := func(b *logfile.Block) error {
-		ab := blockAPI(b)
-		if count, err := file.Reader.RecordCount(ctx, b); err == nil {
-			ab.Records = count
-		} else if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if b.Index < len(fates) {
-			f := fates[b.Index]
-			ab.Fate, ab.FateWhy, ab.FateBy = string(f.Outcome), f.Why, f.By
-			if f.ByBlock >= 0 && f.ByFile >= 0 && f.ByFile < len(paths) {
-				ab.FateFile, ab.FateBlock = paths[f.ByFile], f.ByBlock
-			}
-		} else if file.Name.CDC {
-			ab.Fate, ab.FateWhy = "change data", "Change data capture blocks are read by CDC queries only."
-		}
-		out.Blocks = append(out.Blocks, ab)
-		return nil
-	}
-	start := int64(0)
-	for _, f := range fates {
-		if err := add(f.Block); err != nil {
+// all goes over all files of a scan.
+func (p *blockPager) all(ctx context.Context, t *logsScanned) error {
+	for i := range t.files {
+		if err := p.page(ctx, t, i); err != nil {
 			return err
 		}
-		start = f.Block.End
 	}
-	for b, err := range file.Reader.BlocksFrom(ctx, start, len(fates)) {
+	return nil
+}
+
+// page goes over one file of a scan. The scan has read its blocks, unless it could not read to the end, or does not
+// merge the file; those are read here.
+func (p *blockPager) page(ctx context.Context, t *logsScanned, i int) error {
+	f := &api.LogFile{File: t.about[i]}
+	p.files++
+	begun := false
+	begin := func() error {
+		if begun || p.visit.File == nil {
+			return nil
+		}
+		begun = true
+		return p.visit.File(f)
+	}
+	add := func(b *logfile.Block, fate *logscan.Fate) error {
+		if p.pass != nil && !p.pass(f, b) {
+			return errFound
+		}
+		f.Total++
+		p.at++
+		if p.at <= p.offset || p.at > p.end || p.visit.Block == nil {
+			return nil
+		}
+		if err := begin(); err != nil {
+			return err
+		}
+		ab, err := t.block(ctx, i, b, fate)
+		if err != nil {
+			return err
+		}
+		return p.visit.Block(f, ab)
+	}
+	start := int64(0)
+	for _, fate := range t.fates[i] {
+		if err := add(fate.Block, fate); err != nil {
+			return err
+		}
+		start = fate.Block.End
+	}
+	for b, err := range t.files[i].Reader.BlocksFrom(ctx, start, len(t.fates[i])) {
 		if err == nil {
-			err = add(b)
+			if err := add(b, nil); err != nil {
+				return err
+			}
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			out.Fault = ToFault(err)
-			return nil
+			f.Fault = ToFault(err)
+			break
 		}
 	}
+	if f.Total == 0 && (p.at > p.offset || p.at == 0 && p.offset == 0) && p.at <= p.end {
+		if err := begin(); err != nil {
+			return err
+		}
+	}
+	if begun && p.visit.End != nil {
+		return p.visit.End(f)
+	}
 	return nil
+}
+
+// block describes a block of file i of a scan; fate is nil where the scan has not read it.
+func (t *logsScanned) block(ctx context.Context, i int, b *logfile.Block, fate *logscan.Fate) (*api.Block, error) {
+	ab := blockAPI(b)
+	if count, err := t.files[i].Reader.RecordCount(ctx, b); err == nil {
+		ab.Records = count
+	} else if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	switch {
+	case fate != nil:
+		ab.Fate, ab.FateWhy, ab.FateBy = string(fate.Outcome), fate.Why, fate.By
+		if fate.ByBlock >= 0 && fate.ByFile >= 0 && fate.ByFile < len(t.paths) {
+			ab.FateFile, ab.FateBlock = t.paths[fate.ByFile], fate.ByBlock
+		}
+	case t.files[i].Name.CDC:
+		ab.Fate, ab.FateWhy = "change data", "Change data capture blocks are read by CDC queries only."
+	}
+	return &ab, nil
 }
 
 // blockAPI describes a block by its frame.

@@ -3,6 +3,7 @@ package explorer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"math/big"
 	"strings"
@@ -10,9 +11,11 @@ import (
 	"hudiscope/core/api"
 	"hudiscope/core/column"
 	"hudiscope/core/groupreader"
+	"hudiscope/core/lanes"
 	"hudiscope/core/query"
 	"hudiscope/core/release"
 	"hudiscope/core/schema"
+	"hudiscope/core/table"
 )
 
 const (
@@ -49,38 +52,185 @@ func (s *Service) ColumnStats(ctx context.Context, req api.ColumnStatsRequest) (
 		return nil, err
 	}
 	notes := cursor{opts: s.opts, plan: p, failed: map[release.FailureID]bool{}}
-	shown := p.Shown()
 	out := &api.ColumnStats{Columns: []api.ColumnFacts{}, AsOf: p.AsOf, Rules: h.table.Rules.Name()}
-	share := min(max(statBytes/max(len(shown), 1), minShare), maxShare)
+	read := notes.reading(h, api.OpColumnStats)
+	facts, err := read.facts(ctx, req.Top, func(rows int64) {
+		h.progress(ctx, api.Progress{Phase: "Reading the columns", Done: rows, Unit: "rows"})
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Rows = facts.Rows
+	for i, c := range shownColumns(p.Plan) {
+		f := facts.Columns[i]
+		f.Column = c
+		out.Columns = append(out.Columns, f)
+	}
+	for i, sum := range facts.Parts {
+		notes.note(&p.Parts[i].Slice, sum, &h.table.Rules)
+	}
+	out.Findings = append(notes.notes, p.allFindings(&h.table.Rules)...)
+	return out, nil
+}
+
+// Facts are the statistics of some columns of a plan's rows, and what reading each part found out.
+type Facts struct {
+	Rows    int64             `json:"rows"`
+	Columns []api.ColumnFacts `json:"columns"`
+	Parts   []*PartSummary    `json:"parts"`
+}
+
+// statShare is the memory for the different values of a column, of n.
+func statShare(n int) int { return min(max(statBytes/max(n, 1), minShare), maxShare) }
+
+// factsOf reads all parts of a plan and tells of the columns that it shows.
+func factsOf(ctx context.Context, p *query.Plan, ro table.ReadOptions, top, share int, progress func(rows int64)) (*Facts, error) {
+	shown := p.Shown()
+	out := &Facts{Columns: make([]api.ColumnFacts, len(shown)), Parts: make([]*PartSummary, len(p.Parts))}
 	list := make([]*columnSketch, len(shown))
 	for i, at := range shown {
 		list[i] = newColumnSketch(p.Type.Fields[at].Type, share)
 	}
-	var from *groupreader.Slice
-	for row, err := range notes.rows(ctx, h, &from) {
+	for k := range p.Parts {
+		var st groupreader.Stats
+		for row, err := range p.Parts[k].Rows(ctx, ro, &st) {
+			if err != nil {
+				return nil, err
+			}
+			for i, at := range shown {
+				list[i].add(row.Batch.Columns[at], row.Index)
+			}
+			if out.Rows++; out.Rows%64 == 0 {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				progress(out.Rows)
+			}
+		}
+		out.Parts[k] = summaryOf(p, &st)
+	}
+	for i := range list {
+		out.Columns[i] = list[i].facts(top)
+	}
+	return out, ctx.Err()
+}
+
+// facts tells of the columns of a plan's rows. What takes time is looking at every value, so that the columns, not the
+// slices, are divided: each is told of by one reader, which sees the rows in their order.
+func (r *reading) facts(ctx context.Context, top int, progress func(rows int64)) (*Facts, error) {
+	p := r.plan
+	shown := p.Shown()
+	share := statShare(len(shown))
+	r.width = min(r.lanes(), len(shown))
+	if r.width < 2 {
+		return factsOf(ctx, p.Plan, r.opts.read(), top, share, progress)
+	}
+	groups := make([][]string, r.width)
+	for i, at := range shown {
+		groups[i%r.width] = append(groups[i%r.width], p.Type.Fields[at].Name)
+	}
+	// What does not fit its share of the memory is spilled where any part would be with all of it.
+	ro, spills := r.opts.read(), false
+	ro.MergeBytes /= int64(r.width)
+	for i := range p.Parts {
+		spills = spills || r.largeLogs(i)
+	}
+	if !spills {
+		ro.Spill = noSpill
+	}
+	run := lanes.Start(ctx, lanes.Options{Width: r.width, Bytes: 1}, 0, r.width, func(ctx context.Context, lane, group int, emit func(*Facts, int64) error) error {
+		tell := func(int64) {}
+		if group == 0 {
+			tell = progress
+		}
+		f, err := r.groupFacts(ctx, lane, groups[group], ro, spills, top, share, tell)
+		if err != nil {
+			return r.failed(err, false)
+		}
+		return emit(f, 0)
+	})
+	defer run.Stop()
+	out := &Facts{Columns: make([]api.ColumnFacts, len(shown))}
+	for g := range r.width {
+		_, err := run.Piece(g, func(f *Facts) bool {
+			if out.Rows, out.Parts = f.Rows, f.Parts; len(f.Columns) == len(groups[g]) {
+				for i, c := range f.Columns {
+					out.Columns[i*r.width+g] = c
+				}
+			}
+			return true
+		})
+		if errors.Is(err, ErrAlone) {
+			run.Pause()
+			return factsOf(ctx, p.Plan, r.opts.read(), top, share, progress)
+		}
 		if err != nil {
 			return nil, err
 		}
-		for i, at := range shown {
-			list[i].add(row.Batch.Columns[at], row.Index)
-		}
-		if out.Rows++; out.Rows%64 == 0 {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			h.progress(ctx, api.Progress{Phase: "Reading the columns", Done: out.Rows, Unit: "rows"})
-		}
 	}
-	if err := ctx.Err(); err != nil {
+	return out, ctx.Err()
+}
+
+// groupFacts tells of some columns of the plan's rows, by a program of the pool where there is one.
+func (r *reading) groupFacts(ctx context.Context, lane int, columns []string, ro table.ReadOptions, spills bool, top, share int, progress func(rows int64)) (*Facts, error) {
+	p := r.plan
+	condition := p.asked.condition
+	condition.Columns = columns
+	if r.opts.Pool != nil {
+		req, err := r.partRequest(ro, spills)
+		if err != nil {
+			return nil, err
+		}
+		req.Condition = condition
+		for i := range p.Parts {
+			req.Slices = append(req.Slices, p.Parts[i].Slice)
+		}
+		f, err := r.opts.Pool.Facts(ctx, lane, &FactsRequest{PartRequest: *req, Top: top, Share: share}, progress)
+		if err == nil {
+			for _, sum := range f.Parts {
+				r.h.network.Adopt(r.h.location, string(r.op), sum.Network)
+			}
+		}
+		return f, err
+	}
+	var slices []groupreader.Slice
+	for i := range p.Parts {
+		slices = append(slices, p.Parts[i].Slice)
+	}
+	q, err := query.PlanSlices(ctx, r.h.table, p.Query, p.AsOf, slices)
+	if err != nil {
 		return nil, err
 	}
-	for i, c := range shownColumns(p.Plan) {
-		f := list[i].facts(req.Top)
-		f.Column = c
-		out.Columns = append(out.Columns, f)
+	if err := restrict(q, condition); err != nil {
+		return nil, err
 	}
-	out.Findings = append(notes.notes, p.allFindings(&h.table.Rules)...)
-	return out, nil
+	return factsOf(ctx, q, ro, top, share, progress)
+}
+
+// FactsRequest asks for the statistics of the columns that a condition chooses, over the rows of slices.
+type FactsRequest struct {
+	PartRequest
+	// Top is how many of the most frequent values are told, Share the memory for the different values of a column.
+	Top   int `json:"top"`
+	Share int `json:"share"`
+}
+
+// ReadFacts answers a FactsRequest. Its errors are those of ReadPart; progress is told how many rows were read.
+func (s *Service) ReadFacts(ctx context.Context, req *FactsRequest, progress func(rows int64)) (*Facts, error) {
+	h, p, ro, err := s.partPlan(ctx, &req.PartRequest)
+	if err != nil {
+		return nil, err
+	}
+	last := int64(0)
+	ro.Progress = func(string, int64) { progress(last) }
+	f, err := factsOf(s.network.With(ctx, h.location, "part"), p, ro, req.Top, req.Share, func(rows int64) {
+		last = rows
+		progress(rows)
+	})
+	if err == nil && len(f.Parts) > 0 {
+		f.Parts[0].Network = s.network.Take(h.location)
+	}
+	return f, err
 }
 
 // measure is how a type's values are numbers on an axis.

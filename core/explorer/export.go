@@ -8,10 +8,10 @@ import (
 	"io"
 	"iter"
 	"sync"
+	"time"
 
 	"hudiscope/core/api"
 	"hudiscope/core/export"
-	"hudiscope/core/groupreader"
 	"hudiscope/core/query"
 	"hudiscope/core/release"
 )
@@ -27,9 +27,11 @@ const (
 
 // exportSource is what an export writes: the rows of a plan, and its columns.
 type exportSource struct {
+	h       *handle
 	plan    *prepared
 	columns []export.Column
 	rules   *release.Rules
+	format  string
 	// notes collects what a user must know about the rows.
 	notes cursor
 }
@@ -49,7 +51,7 @@ func (s *Service) exportSource(ctx context.Context, h *handle, req *api.ExportRe
 	if err != nil {
 		return nil, err
 	}
-	x := &exportSource{plan: plan, rules: &h.table.Rules, notes: cursor{opts: s.opts, plan: plan, failed: map[release.FailureID]bool{}}}
+	x := &exportSource{h: h, plan: plan, rules: &h.table.Rules, format: req.Format, notes: cursor{opts: s.opts, plan: plan, failed: map[release.FailureID]bool{}}}
 	x.columns = exportColumns(plan.Plan)
 	return x, nil
 }
@@ -64,23 +66,46 @@ func exportColumns(plan *query.Plan) []export.Column {
 	return out
 }
 
+// exportRow is a row of an export: the line of a text format, or for others the row.
+type exportRow struct {
+	line []byte
+	row  query.Row
+}
+
 // rows reads the rows of the export, from offset on and at most limit (0 = all).
-func (x *exportSource) rows(ctx context.Context, offset, limit int64) iter.Seq2[query.Row, error] {
-	return func(yield func(query.Row, error) bool) {
-		rows := x.all(ctx)
-		if x.plan.Ordered() {
-			sorted, err := x.plan.Sort(ctx, rows, x.notes.opts.sort(x.notes.reported))
+func (x *exportSource) rows(ctx context.Context, offset, limit int64) iter.Seq2[exportRow, error] {
+	return func(yield func(exportRow, error) bool) {
+		read := x.notes.reading(x.h, api.OpExport)
+		if limit > 0 {
+			// A few rows are no long read.
+			began := time.Now()
+			read.long = func() bool { return x.plan.Ordered() || time.Since(began) > soon }
+		}
+		var rows iter.Seq2[exportRow, error]
+		switch {
+		case x.plan.Ordered():
+			sorted, err := x.plan.Sort(ctx, read.rows(ctx), x.notes.opts.sort(x.notes.reported))
 			if err != nil {
-				yield(query.Row{}, err)
+				yield(exportRow{}, err)
 				return
 			}
 			defer sorted.Close()
-			rows = sorted.Rows(ctx, 0)
+			rows = ofRows(sorted.Rows(ctx, 0))
+		case export.HasLines(x.format):
+			rows = func(yield func(exportRow, error) bool) {
+				for line, err := range read.lines(ctx, x.format) {
+					if !yield(exportRow{line: line}, err) || err != nil {
+						return
+					}
+				}
+			}
+		default:
+			rows = ofRows(read.rows(ctx))
 		}
 		var seen int64
 		for row, err := range rows {
 			if err != nil {
-				yield(query.Row{}, err)
+				yield(exportRow{}, err)
 				return
 			}
 			if seen++; seen <= offset {
@@ -93,19 +118,33 @@ func (x *exportSource) rows(ctx context.Context, offset, limit int64) iter.Seq2[
 	}
 }
 
-// all reads the rows as they come.
-func (x *exportSource) all(ctx context.Context) iter.Seq2[query.Row, error] {
-	return func(yield func(query.Row, error) bool) {
-		for i := range x.plan.Parts {
-			var stats groupreader.Stats
-			for row, err := range x.plan.Parts[i].Rows(ctx, x.notes.opts.read(), &stats) {
-				if !yield(row, err) || err != nil {
-					return
-				}
+func ofRows(rows iter.Seq2[query.Row, error]) iter.Seq2[exportRow, error] {
+	return func(yield func(exportRow, error) bool) {
+		for row, err := range rows {
+			if !yield(exportRow{row: row}, err) || err != nil {
+				return
 			}
-			x.notes.note(&x.plan.Parts[i].Slice, &stats, x.rules)
 		}
 	}
+}
+
+// exportFile is a file that is being written.
+type exportFile struct {
+	w      io.Writer
+	writer export.Writer
+}
+
+func newExportFile(format string, w io.Writer, columns []export.Column) (*exportFile, error) {
+	writer, err := export.New(format, w, columns)
+	return &exportFile{w, writer}, err
+}
+
+func (f *exportFile) write(x exportRow) error {
+	if x.line != nil {
+		_, err := f.w.Write(x.line)
+		return err
+	}
+	return f.writer.Write(x.row.Batch, x.row.Index)
 }
 
 // exportReady opens the table of an export and checks the format.
@@ -143,7 +182,7 @@ func (s *Service) ExportTo(ctx context.Context, req api.ExportRequest, begin fun
 		return begin(export.FileName(h.table.Config.TableName(), req.Format), export.MediaType(req.Format))
 	}}
 	buf := bufio.NewWriterSize(out, 1<<16)
-	w, err := export.New(req.Format, buf, x.columns)
+	w, err := newExportFile(req.Format, buf, x.columns)
 	if err != nil {
 		return nil, exportFault(err)
 	}
@@ -153,7 +192,7 @@ func (s *Service) ExportTo(ctx context.Context, req api.ExportRequest, begin fun
 	}
 	for row, err := range x.rows(ctx, req.Offset, int64(req.Limit)) {
 		if err == nil {
-			err = w.Write(row.Batch, row.Index)
+			err = w.write(row)
 		}
 		if err == nil && done.Rows%64 == 0 {
 			err = ctx.Err()
@@ -167,7 +206,7 @@ func (s *Service) ExportTo(ctx context.Context, req api.ExportRequest, begin fun
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := w.Close(); err != nil {
+	if err := w.writer.Close(); err != nil {
 		return nil, exportFault(err)
 	}
 	if buf.Buffered() == 0 && !out.begun() {
@@ -205,9 +244,9 @@ type exporter struct {
 
 	mu     sync.Mutex
 	source *exportSource
-	next   func() (query.Row, error, bool)
+	next   func() (exportRow, error, bool)
 	stopIt func()
-	writer export.Writer
+	file   *exportFile
 	// buf is what was written and not yet asked for.
 	buf  bytes.Buffer
 	part int
@@ -269,7 +308,7 @@ func (s *Service) beginExport(ctx context.Context, h *handle, req *api.ExportReq
 		return nil, err
 	}
 	e := &exporter{id: req.ID, source: source}
-	if e.writer, err = export.New(req.Format, &e.buf, source.columns); err != nil {
+	if e.file, err = newExportFile(req.Format, &e.buf, source.columns); err != nil {
 		return nil, exportFault(err)
 	}
 	own, cancel := context.WithCancel(h.behind(api.OpExport))
@@ -310,9 +349,9 @@ func (e *exporter) fill(ctx context.Context, h *handle) error {
 		}
 		if !ok {
 			e.done = true
-			return e.writer.Close()
+			return e.file.writer.Close()
 		}
-		if err := e.writer.Write(row.Batch, row.Index); err != nil {
+		if err := e.file.write(row); err != nil {
 			return err
 		}
 		e.rows++
@@ -342,7 +381,7 @@ func (e *exporter) end() {
 	e.ended = true
 	e.cancel()
 	e.stopIt()
-	e.writer, e.buf = nil, bytes.Buffer{}
+	e.file, e.buf = nil, bytes.Buffer{}
 }
 
 // export returns an open export, nil when there is none of this id.
@@ -376,5 +415,6 @@ func (s *Service) exportPlan(ctx context.Context, h *handle, req *api.RowsReques
 	if err != nil {
 		return nil, err
 	}
+	p.order = req.Order
 	return p, orderBy(p.Plan, req.Order)
 }

@@ -247,7 +247,7 @@ func TestExportParts(t *testing.T) {
 	}
 	for _, e := range open {
 		e.stop() // waits until it is over
-		if !e.ended || e.writer != nil {
+		if !e.ended || e.file != nil {
 			t.Error("an export goes on")
 		}
 	}

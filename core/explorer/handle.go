@@ -20,6 +20,7 @@ import (
 type handle struct {
 	key      string
 	location string
+	hudi     string
 	src      storage.Source
 	network  *trace.Log
 	// single is the name of the file when the location is one log file without its table.
@@ -74,7 +75,7 @@ func (s *Service) open(ctx context.Context, t api.Table) (*handle, error) {
 	if err != nil {
 		return nil, err
 	}
-	h = &handle{key: key, location: t.Location, src: src, network: &s.network, cursors: map[string]*cursor{}}
+	h = &handle{key: key, location: t.Location, hudi: t.Hudi, src: src, network: &s.network, cursors: map[string]*cursor{}}
 	h.life, h.end = context.WithCancel(context.WithoutCancel(ctx))
 	var early *ahead.Reader
 	if s.opts.Ahead {

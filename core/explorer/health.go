@@ -139,6 +139,23 @@ func (h *handle) indexHealth(ctx context.Context, m *metatable.Table, in *health
 			f.Link.File = f.Evidence[0].File
 			in.Metadata = append(in.Metadata, f)
 		}
+		gone := api.HealthFinding{Level: "error", Title: "Files of the index " + p + " of the metadata table are missing or cut", Link: api.HealthLink{View: "metadata"},
+			Hudi: "Queries that ask it get older answers, or none, for what the files held. Dropping the index makes the next writer build it anew."}
+		if err := missingMetadata(ctx, m, p, func(x *metatable.Missing) {
+			if x.Why != "" {
+				return // a write that is under way, or was left
+			}
+			gone.Count++
+			if len(gone.Evidence) < maxIndexEvidence {
+				gone.Evidence = append(gone.Evidence, api.HealthEvidence{Text: x.Sentence(), File: x.Path, Instant: x.Commit})
+			}
+		}); err != nil {
+			return err
+		}
+		if gone.Count > 0 {
+			gone.Detail = gone.Evidence[0].Text
+			in.Metadata = append(in.Metadata, gone)
+		}
 		if left > 0 {
 			in.Metadata = append(in.Metadata, api.HealthFinding{Level: "note", Title: "Not all files of the index " + p + " were looked at", Count: left, Link: api.HealthLink{View: "metadata"},
 				Detail: strconv.Itoa(left) + " of its file groups were left out: a deep check reads all.", Evidence: []api.HealthEvidence{}})

@@ -116,6 +116,20 @@ func (s *Service) Metadata(ctx context.Context, req api.MetadataRequest) (*api.M
 		if err != nil {
 			return nil, err
 		}
+		if req.Cursor == "" {
+			if err := missingMetadata(ctx, m, p.Name, func(x *metatable.Missing) {
+				f := api.Finding{Level: "error", Title: "A file of the metadata table is missing", Detail: x.Sentence(), File: x.Path, Offset: -1}
+				switch {
+				case x.Why != "":
+					f.Level, f.Title = "note", "A file of the metadata table is not read"
+				case x.Size >= 0:
+					f.Title = "A file of the metadata table is too short"
+				}
+				a.Findings = append(a.Findings, f)
+			}); err != nil {
+				return nil, err
+			}
+		}
 		if more {
 			break
 		}
@@ -124,6 +138,22 @@ func (s *Service) Metadata(ctx context.Context, req api.MetadataRequest) (*api.M
 		a.Findings = append(a.Findings, api.Finding{Level: "note", Title: "A log block of the metadata table is not used", Detail: n, Offset: -1})
 	}
 	return a, nil
+}
+
+// missingMetadata tells of files that a partition of the metadata table should have; what tells of them may be
+// unreadable itself.
+func missingMetadata(ctx context.Context, m *metatable.Table, partition string, tell func(*metatable.Missing)) error {
+	gone, err := m.Missing(ctx, partition)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return nil
+	}
+	for i := range gone {
+		tell(&gone[i])
+	}
+	return nil
 }
 
 // metadataPartitions describes the partitions, and the file groups of the one that was asked for.

@@ -9,9 +9,9 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"time"
 
 	"hudiscope/core/api"
-	"hudiscope/core/column"
 	"hudiscope/core/groupreader"
 	"hudiscope/core/query"
 	"hudiscope/core/release"
@@ -23,6 +23,8 @@ const (
 	maxRows     = 10000
 	// chunkRows is how many rendered rows are kept or dropped together.
 	chunkRows = 200
+	// rowBytes is the memory of a rendered row beside its cells.
+	rowBytes = 24
 )
 
 // Rows returns a page of the rows that a query reads. Pages that follow each other go on where the
@@ -54,6 +56,7 @@ func (s *Service) Rows(ctx context.Context, req api.RowsRequest) (*api.Rows, err
 		if err != nil {
 			return nil, err
 		}
+		p.order = req.Order
 		return p, orderBy(p.Plan, req.Order)
 	}, req.Offset, req.Limit)
 }
@@ -113,21 +116,22 @@ type cursor struct {
 	slices []api.RowSlice
 	// sorted are the rows of a query with an order; they are kept while the query is.
 	sorted *query.Sorted
-	// report tells the request that is waiting how far sorting is.
+	// report tells the request that is waiting how far sorting is, and since when it waits.
 	report func(rows int64)
+	since  time.Time
 	// notes is what a user must know about the rows read so far.
 	notes []api.Finding
 	// failed are the kinds of failures of releases among them.
 	failed map[release.FailureID]bool
 	// chunks are rendered rows by chunk number; recent lists them, least recently used first.
-	chunks map[int64][][]json.RawMessage
+	chunks map[int64][][]byte
 	recent []int64
 	bytes  int64
 }
 
-// rendered is one row, and the slice it is the first row of.
+// rendered is one row, as appendCells writes it, and the slice it is the first row of.
 type rendered struct {
-	cells []json.RawMessage
+	cells []byte
 	first *groupreader.Slice
 }
 
@@ -175,6 +179,7 @@ func (c *cursor) page(ctx context.Context, h *handle, prepare preparer, offset i
 	}
 	// A cancelled request ends the query: what it was reading can't be taken up again.
 	stop := context.AfterFunc(ctx, c.cancel)
+	c.since = time.Now()
 	c.report = func(rows int64) {
 		h.progress(ctx, api.Progress{Phase: "Ordering rows", Done: rows, Unit: "rows"})
 	}
@@ -196,10 +201,11 @@ func (c *cursor) page(ctx context.Context, h *handle, prepare preparer, offset i
 	if c.sorted != nil {
 		total = c.sorted.Len
 	}
+	width := len(c.plan.Shown())
 	for i := offset; i < offset+int64(limit) && i < total; i++ {
 		chunk := c.chunks[i/chunkRows]
 		c.use(i / chunkRows)
-		out.Rows = append(out.Rows, chunk[i%chunkRows])
+		out.Rows = append(out.Rows, splitCells(chunk[i%chunkRows], width))
 	}
 	out.Columns = shownColumns(c.plan.Plan)
 	out.Total, out.TotalKnown, out.Slices = total, c.done || c.sorted != nil, append([]api.RowSlice(nil), c.slices...)
@@ -232,7 +238,7 @@ func (c *cursor) restart(h *handle) {
 		// Nothing is read again that could be noted.
 		c.notes, c.failed = notes, failed
 	}
-	c.chunks = map[int64][][]json.RawMessage{}
+	c.chunks = map[int64][][]byte{}
 	ctx, cancel := context.WithCancel(h.behind(api.OpRows))
 	c.cancel = cancel
 	c.next, c.stopIt = iter.Pull2(c.stream(ctx, h))
@@ -251,7 +257,7 @@ func (c *cursor) stream(ctx context.Context, h *handle) iter.Seq2[rendered, erro
 	return func(yield func(rendered, error) bool) {
 		if plan.Ordered() {
 			if c.sorted == nil {
-				sorted, err := plan.Sort(ctx, c.rows(ctx, h, new(*groupreader.Slice)), c.opts.sort(c.reported))
+				sorted, err := plan.Sort(ctx, c.reading(h, api.OpRows).rows(ctx), c.opts.sort(c.reported))
 				if err != nil {
 					yield(rendered{}, err)
 					return
@@ -263,22 +269,22 @@ func (c *cursor) stream(ctx context.Context, h *handle) iter.Seq2[rendered, erro
 					yield(rendered{}, err)
 					return
 				}
-				if !yield(rendered{cells: cellsOf(row, c.text, shown)}, nil) {
+				if !yield(rendered{cells: appendCells(nil, row, c.text, shown)}, nil) {
 					return
 				}
 			}
 			return
 		}
-		var from *groupreader.Slice
-		var last *groupreader.Slice
-		for row, err := range c.rows(ctx, h, &from) {
+		read, last := c.reading(h, api.OpRows), -1
+		read.long = func() bool { return time.Since(c.since) > soon }
+		for cells, err := range read.cells(ctx, c.text) {
 			if err != nil {
 				yield(rendered{}, err)
 				return
 			}
-			r := rendered{cells: cellsOf(row, c.text, shown)}
-			if from != last {
-				r.first, last = from, from
+			r := rendered{cells: cells}
+			if read.part != last {
+				r.first, last = &plan.Parts[read.part].Slice, read.part
 			}
 			if !yield(r, nil) {
 				return
@@ -287,20 +293,9 @@ func (c *cursor) stream(ctx context.Context, h *handle) iter.Seq2[rendered, erro
 	}
 }
 
-// rows reads the plan's slices; from is the one that the row is of.
-func (c *cursor) rows(ctx context.Context, h *handle, from **groupreader.Slice) iter.Seq2[query.Row, error] {
-	return func(yield func(query.Row, error) bool) {
-		for i := range c.plan.Parts {
-			*from = &c.plan.Parts[i].Slice
-			var stats groupreader.Stats
-			for row, err := range c.plan.Parts[i].Rows(ctx, c.opts.read(), &stats) {
-				if !yield(row, err) || err != nil {
-					return
-				}
-			}
-			c.note(*from, &stats, &h.table.Rules)
-		}
-	}
+// reading reads the plan's slices, and notes what that finds out.
+func (c *cursor) reading(h *handle, op api.Op) *reading {
+	return &reading{opts: c.opts, h: h, plan: c.plan, op: op, ended: func(s *groupreader.Slice, sum *PartSummary) { c.note(s, sum, &h.table.Rules) }}
 }
 
 // reported tells how many rows were read to be sorted.
@@ -308,36 +303,6 @@ func (c *cursor) reported(rows int64) {
 	if c.report != nil {
 		c.report(rows)
 	}
-}
-
-// cellsOf renders columns of a row as JSON, by their positions, nil for all that were read; text renders them as
-// show() does.
-func cellsOf(row query.Row, text bool, shown []int) []json.RawMessage {
-	if shown == nil {
-		for i, v := range row.Batch.Columns {
-			if v != nil {
-				shown = append(shown, i)
-			}
-		}
-	}
-	cells := make([]json.RawMessage, 0, len(shown))
-	var buf, cell []byte
-	for _, i := range shown {
-		v := row.Batch.Columns[i]
-		if v == nil {
-			cells = append(cells, json.RawMessage("null"))
-			continue
-		}
-		start := len(buf)
-		if text && !v.IsNull(row.Index) {
-			cell = query.AppendCell(cell[:0], v, row.Index)
-			buf = column.AppendText(buf, cell)
-		} else {
-			buf = v.AppendJSON(buf, row.Index)
-		}
-		cells = append(cells, buf[start:len(buf):len(buf)])
-	}
-	return cells
 }
 
 // advance pulls rows until the position reaches to, or the rows end.
@@ -363,9 +328,7 @@ func (c *cursor) advance(ctx context.Context, h *handle, to int64) error {
 			c.recent = append(c.recent, n)
 		}
 		c.chunks[n] = append(c.chunks[n], r.cells)
-		for _, cell := range r.cells {
-			c.bytes += int64(len(cell)) + 24
-		}
+		c.bytes += int64(len(r.cells)) + rowBytes
 		c.pos++
 		if c.pos%64 == 0 {
 			if err := ctx.Err(); err != nil {
@@ -396,9 +359,7 @@ func (c *cursor) drop(n int64) {
 		return
 	}
 	for _, row := range rows {
-		for _, cell := range row {
-			c.bytes -= int64(len(cell)) + 24
-		}
+		c.bytes -= int64(len(row)) + rowBytes
 	}
 	delete(c.chunks, n)
 	if i := slices.Index(c.recent, n); i >= 0 {
@@ -437,24 +398,24 @@ func (c *cursor) haveTo(from, to int64) bool {
 }
 
 // note keeps what reading a slice found out.
-func (c *cursor) note(s *groupreader.Slice, st *groupreader.Stats, rules *release.Rules) {
+func (c *cursor) note(s *groupreader.Slice, sum *PartSummary, rules *release.Rules) {
 	where := fmt.Sprintf("partition %q, file group %s", s.Partition, s.FileID)
-	if st.Scan != nil && st.Scan.Counters.CorruptBlocks > 0 {
+	if sum.Corrupt > 0 {
 		c.notes = append(c.notes, api.Finding{Level: "warning", Title: "Corrupt log blocks were left out",
-			Detail: fmt.Sprintf("%s: %d corrupt blocks. As in Hudi, what they held is not in these rows: values may be older than what was written.", where, st.Scan.Counters.CorruptBlocks)})
+			Detail: fmt.Sprintf("%s: %d corrupt blocks. As in Hudi, what they held is not in these rows: values may be older than what was written.", where, sum.Corrupt)})
 	}
-	for _, id := range c.plan.Met(st) {
+	for _, id := range sum.Met {
 		if !c.failed[id] {
 			c.failed[id] = true
 			c.notes = append(c.notes, failure(rules, id, "First met in "+where))
 		}
 	}
-	for _, n := range st.Notes {
+	for _, n := range sum.Notes {
 		c.notes = append(c.notes, api.Finding{Level: "warning", Title: "Read where Hudi would fail or guess", Detail: where + ": " + n})
 	}
-	if st.MixedOrdering > 0 {
+	if sum.MixedOrdering > 0 {
 		c.notes = append(c.notes, api.Finding{Level: "warning", Title: "Ordering values of different types",
-			Detail: fmt.Sprintf("%s: %d times versions of a record had ordering values whose types do not compare. Some Hudi releases fail here.", where, st.MixedOrdering)})
+			Detail: fmt.Sprintf("%s: %d times versions of a record had ordering values whose types do not compare. Some Hudi releases fail here.", where, sum.MixedOrdering)})
 	}
 }
 

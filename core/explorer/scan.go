@@ -3,6 +3,7 @@ package explorer
 import (
 	"context"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 
@@ -69,7 +70,11 @@ func (s *Service) Scan(ctx context.Context, req api.ScanRequest) (*api.Scan, err
 	if err != nil {
 		return nil, err
 	}
-	out := t.scan(b)
+	defer b.close()
+	out, err := t.scan(ctx, b)
+	if err != nil {
+		return nil, err
+	}
 	if req.Records && !t.truncated {
 		m := mergeTrace{h: h, v: v, req: req, out: out, slice: slice}
 		// Without a store to spill to, records are merged in the order of the blocks.
@@ -79,6 +84,12 @@ func (s *Service) Scan(ctx context.Context, req api.ScanRequest) (*api.Scan, err
 	}
 	if len(out.Steps) > req.Limit {
 		out.Steps, out.Truncated = out.Steps[:req.Limit], true
+	}
+	if out.Truncated {
+		for i, n := range named(out.Steps, len(out.Blocks.Files)) {
+			f := &out.Blocks.Files[i]
+			f.Blocks = f.Blocks[:min(n, len(f.Blocks))]
+		}
 	}
 	return out, nil
 }
@@ -132,7 +143,11 @@ func (h *handle) scanFile(ctx context.Context, req api.ScanRequest, t *tracer) (
 	if err != nil {
 		return nil, err
 	}
-	out := t.scan(b)
+	defer b.close()
+	out, err := t.scan(ctx, b)
+	if err != nil {
+		return nil, err
+	}
 	if req.Records {
 		out.RecordsFault = &api.Fault{Kind: "unsupported", Offset: -1, File: file, Message: "This is the scan of one log file by itself; records are merged over all files of a slice.", Try: "Ask for the scan of the file's slice."}
 	}
@@ -230,23 +245,64 @@ func (t *tracer) add(s api.ScanStep) {
 	t.steps = append(t.steps, s)
 }
 
+// named returns how many blocks of each of n files come before the end of the last one that steps name.
+func named(steps []api.ScanStep, n int) []int {
+	out := make([]int, n)
+	for i := range steps {
+		for _, list := range [][]api.BlockRef{steps[i].Removed, {steps[i].Block}} {
+			for _, ref := range list {
+				if ref.File >= 0 && ref.File < n {
+					out[ref.File] = max(out[ref.File], ref.Block+1)
+				}
+			}
+		}
+	}
+	return out
+}
+
 // scan finishes the answer: the record counts are known only now.
-func (t *tracer) scan(b *api.Blocks) *api.Scan {
+func (t *tracer) scan(ctx context.Context, b *logsScanned) (*api.Scan, error) {
 	t.popCorrupt()
+	if t.steps == nil {
+		t.steps = []api.ScanStep{}
+	}
+	out := &api.Scan{Blocks: *b.answer(), Steps: t.steps, Truncated: t.truncated}
+	most := named(t.steps, len(b.files))
+	file := -1
+	p := &blockPager{end: math.MaxInt, visit: BlockVisitor{
+		File: func(f *api.LogFile) error {
+			file++
+			out.Blocks.Files = append(out.Blocks.Files, *f)
+			out.Blocks.Files[file].Blocks = []api.Block{}
+			return nil
+		},
+		End: func(f *api.LogFile) error {
+			last := &out.Blocks.Files[file]
+			last.Total, last.Fault = f.Total, f.Fault
+			return nil
+		},
+		Block: func(f *api.LogFile, blk *api.Block) error {
+			if last := &out.Blocks.Files[file]; !t.truncated || blk.Index < most[file] {
+				last.Blocks = append(last.Blocks, *blk)
+			}
+			return nil
+		},
+	}}
+	if err := p.all(ctx, b); err != nil {
+		return nil, err
+	}
+	out.Blocks.Total, out.Blocks.TotalFiles = p.at, p.files
 	records := int64(0)
 	for i := range t.steps {
 		s := &t.steps[i]
-		if s.Kind == string(logscan.Pop) && s.Block.File < len(b.Files) && s.Block.Block < len(b.Files[s.Block.File].Blocks) {
-			if n := b.Files[s.Block.File].Blocks[s.Block.Block].Records; n > 0 {
+		if s.Kind == string(logscan.Pop) && s.Block.File < len(out.Blocks.Files) && s.Block.Block < len(out.Blocks.Files[s.Block.File].Blocks) {
+			if n := out.Blocks.Files[s.Block.File].Blocks[s.Block.Block].Records; n > 0 {
 				records += n
 			}
 		}
 		s.Counters.Records = records
 	}
-	if t.steps == nil {
-		t.steps = []api.ScanStep{}
-	}
-	return &api.Scan{Blocks: *b, Steps: t.steps, Truncated: t.truncated}
+	return out, nil
 }
 
 // mergeTrace adds the merge steps of records to a recorded scan.

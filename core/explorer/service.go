@@ -52,6 +52,12 @@ type Options struct {
 	Ahead bool
 	// Next also asks for what is looked at next, when a request was answered; closing the table ends that.
 	Next bool
+	// Pool is programs beside this one that read slices; without it slices are read side by side by up to Lanes
+	// goroutines (default 4, and no more than there are processors; 1: one slice after the other), which share MergeBytes.
+	Pool  Pool
+	Lanes int
+	// DividedBytes is the size of the files of a read from which on that is done (default 1 MiB).
+	DividedBytes int64
 	// MetadataFrom is the number of directories above which a remote table is listed by its metadata
 	// table, where that is up to date (default 32; -1: never).
 	MetadataFrom int
@@ -82,6 +88,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MergeBytes <= 0 {
 		o.MergeBytes = 512 << 20
+	}
+	if o.Lanes <= 0 {
+		o.Lanes = 4
+	}
+	if o.DividedBytes <= 0 {
+		o.DividedBytes = 1 << 20
 	}
 	if o.MetadataFrom == 0 {
 		o.MetadataFrom = 32

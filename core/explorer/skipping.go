@@ -26,6 +26,9 @@ type prepared struct {
 	// pruning is nil for a read without a condition.
 	pruning  *api.Pruning
 	findings []api.Finding
+	// asked is what was asked for; order are the columns that rows are ordered by.
+	asked readRequest
+	order []api.SortKey
 	// sizes of the files of all candidates in bytes, by path; nil unless they were asked for.
 	sizes map[string]int64
 }
@@ -54,7 +57,7 @@ func (s *Service) prepare(ctx context.Context, h *handle, req readRequest, sizes
 	if err := restrict(p, req.condition); err != nil {
 		return nil, err
 	}
-	out := &prepared{Plan: p}
+	out := &prepared{Plan: p, asked: req}
 	if sizes {
 		if out.sizes, err = h.sizes(ctx, p.Parts); err != nil {
 			return nil, err

@@ -433,7 +433,7 @@ func (s *Service) Operator(ctx context.Context, req api.OperatorRequest) (*api.O
 			num := o.Queue[0].Split.Num
 			err := o.Run(ctx, func(r query.Row) error {
 				if len(a.Rows) < req.Rows {
-					a.Rows = append(a.Rows, api.OperatorRow{Reader: i, Step: step, Split: num, Cells: cellsOf(r, req.Text, nil)})
+					a.Rows = append(a.Rows, api.OperatorRow{Reader: i, Step: step, Split: num, Cells: splitCells(appendCells(nil, r, req.Text, readColumns(r)), 0)})
 				}
 				return ctx.Err()
 			})
@@ -467,4 +467,15 @@ func (s *Service) Operator(ctx context.Context, req api.OperatorRequest) (*api.O
 		a.Findings = append(a.Findings, api.Finding{Level: "note", Title: "Not all rows are shown", Detail: fmt.Sprintf("%d rows were handed on, the first %d are shown.", a.Emitted, len(a.Rows))})
 	}
 	return a, nil
+}
+
+// readColumns are the columns of a row that were read, by their positions.
+func readColumns(row query.Row) []int {
+	var out []int
+	for i, v := range row.Batch.Columns {
+		if v != nil {
+			out = append(out, i)
+		}
+	}
+	return out
 }

@@ -32,14 +32,18 @@ func newJSONLines(w io.Writer, columns []Column) *jsonLines {
 }
 
 func (p *jsonLines) Write(b *column.Batch, i int) error {
-	p.buf = append(p.buf[:0], '{')
-	for k, c := range p.columns {
-		p.buf = append(p.buf, p.names[k]...)
-		p.buf = b.Columns[c.Index].AppendJSON(p.buf, i)
-	}
-	p.buf = append(p.buf, '}', '\n')
+	p.buf, _ = p.line(p.buf[:0], b, i) // never fails
 	_, err := p.w.Write(p.buf)
 	return err
+}
+
+func (p *jsonLines) line(dst []byte, b *column.Batch, i int) ([]byte, error) {
+	dst = append(dst, '{')
+	for k, c := range p.columns {
+		dst = append(dst, p.names[k]...)
+		dst = b.Columns[c.Index].AppendJSON(dst, i)
+	}
+	return append(dst, '}', '\n'), nil
 }
 
 func (p *jsonLines) Close() error { return nil }
@@ -65,11 +69,17 @@ func newCSV(w io.Writer, columns []Column) (*csvWriter, error) {
 	return p, err
 }
 
-func (p *csvWriter) Write(b *column.Batch, i int) error {
-	p.buf = p.buf[:0]
+func (p *csvWriter) Write(b *column.Batch, i int) (err error) {
+	if p.buf, err = p.line(p.buf[:0], b, i); err == nil {
+		_, err = p.w.Write(p.buf)
+	}
+	return err
+}
+
+func (p *csvWriter) line(dst []byte, b *column.Batch, i int) ([]byte, error) {
 	for k, c := range p.columns {
 		if k > 0 {
-			p.buf = append(p.buf, ',')
+			dst = append(dst, ',')
 		}
 		v := b.Columns[c.Index]
 		if v.IsNull(i) {
@@ -81,16 +91,14 @@ func (p *csvWriter) Write(b *column.Batch, i int) error {
 		case p.cell[0] == '"':
 			var s string
 			if err := json.Unmarshal(p.cell, &s); err != nil {
-				return err
+				return dst, err
 			}
-			p.buf = appendField(p.buf, s)
+			dst = appendField(dst, s)
 		default:
-			p.buf = appendField(p.buf, string(p.cell))
+			dst = appendField(dst, string(p.cell))
 		}
 	}
-	p.buf = append(p.buf, '\r', '\n')
-	_, err := p.w.Write(p.buf)
-	return err
+	return append(dst, '\r', '\n'), nil
 }
 
 func (p *csvWriter) Close() error { return nil }
@@ -111,3 +119,29 @@ func appendField(dst []byte, s string) []byte {
 		s = after
 	}
 }
+
+// Lines makes the lines of a text format. They may be made by several of them, side by side.
+type Lines struct {
+	line func(dst []byte, b *column.Batch, i int) ([]byte, error)
+}
+
+// HasLines reports whether a format's file is a head and a line for each row.
+func HasLines(format string) bool { return format == JSONLines || format == CSV }
+
+// NewLines makes the lines of a format that HasLines.
+func NewLines(format string, columns []Column) (*Lines, error) {
+	switch format {
+	case JSONLines:
+		return &Lines{newJSONLines(nil, columns).line}, nil
+	case CSV:
+		p, err := newCSV(io.Discard, columns)
+		if err != nil {
+			return nil, err
+		}
+		return &Lines{p.line}, nil
+	}
+	return nil, UnknownFormat(format)
+}
+
+// Append appends the line of row i of a batch, with its end.
+func (l *Lines) Append(dst []byte, b *column.Batch, i int) ([]byte, error) { return l.line(dst, b, i) }

@@ -522,6 +522,19 @@ func (v *View) sliceOf(g *Group, instant string) string {
 	return instant
 }
 
+// foreign returns a base file that the metadata of an instant names and another instant wrote, "" when there is none:
+// every write names its own base files after itself.
+func foreign(m *commitmeta.CommitMetadata, requested string) (name, instant string) {
+	for _, p := range m.Partitions {
+		for i := range p.Stats {
+			if b, ok := ParseBaseName(path.Base(p.Stats[i].Path)); ok && b.Instant != requested {
+				return path.Base(p.Stats[i].Path), b.Instant
+			}
+		}
+	}
+	return "", ""
+}
+
 // replaced reads which groups completed replacecommits replaced, and marks the groups of
 // pending log compactions and clusterings.
 func (v *View) replaced(ctx context.Context) (map[GroupID]string, error) {
@@ -536,6 +549,9 @@ func (v *View) replaced(ctx context.Context) (map[GroupID]string, error) {
 			}
 			v.finding("error", "Replacecommit can't be read", fmt.Sprintf("Which file groups %s replaced is not known, so they are shown as if they were live: %v", x.Requested, err), x.File.Path)
 			continue
+		}
+		if name, instant := foreign(m, x.Requested); name != "" {
+			v.finding("error", "Replacecommit has the content of another instant", fmt.Sprintf("%s names the base file %s, which %s wrote: which file groups %s replaced is not known, and they are shown as if they were live.", x.File.Path, name, instant, x.Requested), x.File.Path)
 		}
 		for _, p := range m.Replaced {
 			for _, id := range p.FileIDs {

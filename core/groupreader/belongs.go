@@ -6,6 +6,7 @@ import (
 
 	"hudiscope/core/column"
 	"hudiscope/core/logfile"
+	"hudiscope/core/logscan"
 	"hudiscope/core/schema"
 )
 
@@ -31,6 +32,34 @@ func (r *reader) belongs(b *column.Batch, file string) {
 	if name, ok := text(schema.FileNameField); ok {
 		if _, isLog := logfile.ParseName(own); isLog && !strings.HasPrefix(name, r.s.FileID) || !isLog && name != own && strings.Contains(name, ".") {
 			r.stats.note("the first row of %s says that it was written into %s: the file has the content of another one.", file, name)
+		}
+	}
+}
+
+// inOrder looks at the instants of the blocks that count. From table version 8 on a log file has the blocks of one
+// instant, which its name tells; before, later files of a slice have later blocks. Where it is otherwise a file has the
+// content of another one, and older rows may win over newer ones.
+func (r *reader) inOrder(res *logscan.Result) {
+	last := [2]string{} // instant and file
+	for _, ref := range res.Blocks {
+		at, f := ref.Block.Instant(), &r.files[ref.File]
+		if at == "" || ref.Block.Type != logfile.AvroDataBlock && ref.Block.Type != logfile.ParquetDataBlock && ref.Block.Type != logfile.HFileDataBlock && ref.Block.Type != logfile.DeleteBlock {
+			continue
+		}
+		if _, compacted := ref.Block.Header.Get(logfile.CompactedBlockTimes); compacted {
+			continue
+		}
+		if !r.o.Scan.CheckCommitted {
+			if at != f.Name.Instant && f.Name.Instant != "" {
+				r.stats.note("%s has a block of the instant %s, and its name says that %s wrote it: the file has the content of another one.", f.Reader.Path(), at, f.Name.Instant)
+			}
+			continue
+		}
+		if at < last[0] && f.Reader.Path() != last[1] {
+			r.stats.note("%s has a block of the instant %s, and %s, which comes before it, one of %s: one of the files has the content of another one, or two writers wrote at the same time; the later block in this order wins.", f.Reader.Path(), at, last[1], last[0])
+		}
+		if at > last[0] {
+			last = [2]string{at, f.Reader.Path()}
 		}
 	}
 }

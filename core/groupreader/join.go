@@ -21,16 +21,21 @@ import (
 // enough, everything moves to a store, in partitions by a hash of the key, each in the order in
 // which the records came. Base rows whose key no log record can have, by a Bloom filter, pass
 // through in base-file order; the others join their partition. Then the partitions are merged one
-// after another: the same steps in the same order for every key. A partition that does not fit is
-// divided again, by another hash.
+// after another: the same steps in the same order for every key. How many partitions there are follows from
+// how much has been read when the memory is full, and how much is to come, so that one division is enough
+// nearly always. A partition that does not fit all the same is divided again, by another hash.
 const (
-	// fanout is how many partitions a join is divided into.
-	fanout = 16
+	// minFanout and maxFanout bound how many partitions a join is divided into.
+	minFanout, maxFanout = 16, 256
+	// fillPercent is how much of its memory a partition is to take, so that one that is larger than the others
+	// still fits.
+	fillPercent = 60
 	// maxDepth is how often a partition is divided at most. Hashes differ from one time to the
 	// next, so only a few rows that are larger than the budget themselves get as far.
 	maxDepth = 8
-	// Chunks are what a store is handed: smaller ones with small budgets.
-	minChunk, maxChunk = 4 << 10, 1 << 20
+	// Chunks are what a store is handed: smaller ones with small budgets, and with many partitions, of which
+	// there are only so many that chunks have wideChunk.
+	minChunk, wideChunk, maxChunk = 4 << 10, 16 << 10, 1 << 20
 	// minPart and maxPart bound the bytes of a block that are decoded at a time under a budget.
 	minPart, maxPart = 256 << 10, 8 << 20
 	// orderingBytes is about what one value of a tuple takes.
@@ -51,6 +56,9 @@ type join struct {
 	limit int64
 	// parts is where records go once they did not fit; nil before.
 	parts *partitions
+	// come are the bytes of all records of the join, as they lie in log blocks or in a store, taken those that
+	// were merged; 0 where it is not known.
+	come, taken int64
 	// keys is a filter of the keys in parts, at depth 0.
 	keys *filter
 	// base is the base row that is being merged.
@@ -253,7 +261,8 @@ func (j *join) spill() error {
 	if _, err := j.r.openStore(); err != nil {
 		return err
 	}
-	j.parts = &partitions{r: j.r, seed: maphash.MakeSeed(), chunk: j.r.chunk()}
+	n := j.fanout()
+	j.parts = &partitions{r: j.r, seed: maphash.MakeSeed(), chunk: j.r.chunk(n), logs: make([]segment, n), bases: make([]segment, n)}
 	if j.depth == 0 {
 		j.keys = newFilter(j.r.budget() / 16)
 	}
@@ -270,6 +279,16 @@ func (j *join) spill() error {
 	return nil
 }
 
+// fanout is how many partitions the join is to be divided into: the memory in use grows with what is to come.
+func (j *join) fanout() int {
+	if j.taken <= 0 || j.come <= j.taken {
+		return minFanout
+	}
+	all := float64(j.used()) / float64(j.taken) * float64(j.come)
+	most := min(max(j.r.budget()/(6*wideChunk), minFanout), maxFanout)
+	return int(min(max(all/(float64(j.limit)*fillPercent/100), minFanout), float64(most)))
+}
+
 // log writes a log record to its partition.
 func (j *join) log(key []byte, rec *merge.Record, known bool) error {
 	return j.parts.log(key, rec, known, j.sawPartials)
@@ -283,7 +302,7 @@ func (j *join) finish() error {
 		}
 	}
 	if j.parts != nil {
-		return j.parts.flush(&j.parts.logs)
+		return j.parts.flush(j.parts.logs)
 	}
 	j.finals = max(j.r.budget()/8, 64<<10)
 	j.made = j.merger.Bytes()
@@ -330,10 +349,10 @@ func (j *join) rest(yield func(Row, error) bool) (more bool, err error) {
 		return j.inserts(yield)
 	}
 	j.keys = nil
-	if err := j.parts.flush(&j.parts.bases); err != nil {
+	if err := j.parts.flush(j.parts.bases); err != nil {
 		return false, err
 	}
-	for p := range fanout {
+	for p := range j.parts.logs {
 		if more, err := j.partition(p, yield); err != nil || !more {
 			return false, err
 		}
@@ -347,6 +366,7 @@ func (j *join) rest(yield func(Row, error) bool) (more bool, err error) {
 func (j *join) partition(p int, yield func(Row, error) bool) (more bool, err error) {
 	logs, bases := &j.parts.logs[p], &j.parts.bases[p]
 	child := j.r.newJoin(j.depth + 1)
+	child.come = logs.bytes
 	dec := &decoder{c: &j.r.codec, batchRows: copyRows, batchBytes: int(min(max(child.limit/8, 1<<10), 1<<20))}
 	var before, own int64
 	held := map[*column.Batch]bool{}
@@ -365,6 +385,7 @@ func (j *join) partition(p int, yield func(Row, error) bool) (more bool, err err
 		if child.parts != nil {
 			continue
 		}
+		child.taken += s.size
 		if b := s.rec.Row.Batch; b != nil {
 			held[b] = true
 		}
@@ -439,7 +460,7 @@ type partitions struct {
 	r           *reader
 	seed        maphash.Seed
 	chunk       int
-	logs, bases [fanout]segment
+	logs, bases []segment
 }
 
 // segment is one run of records in a store.
@@ -451,13 +472,13 @@ type segment struct {
 	records int64
 }
 
-// chunk is how many bytes are collected before a store gets them. While a map moves to its partitions,
-// two thirds of the budget are the map's, and the buffers of all partitions and the filter share the rest.
-func (r *reader) chunk() int {
-	return int(min(max(r.budget()/(6*fanout), minChunk), maxChunk))
+// chunk is how many bytes are collected before a store gets them, with n partitions. While a map moves to its
+// partitions, two thirds of the budget are the map's, and the buffers of all partitions and the filter share the rest.
+func (r *reader) chunk(n int) int {
+	return int(min(max(r.budget()/int64(6*n), minChunk), maxChunk))
 }
 
-func (p *partitions) of(key []byte) int { return int(maphash.Bytes(p.seed, key) % fanout) }
+func (p *partitions) of(key []byte) int { return int(maphash.Bytes(p.seed, key) % uint64(len(p.logs))) }
 
 func (p *partitions) log(key []byte, rec *merge.Record, known, sawPartials bool) error {
 	if k := p.r.join.keys; k != nil {
@@ -501,7 +522,7 @@ func (p *partitions) write(s *segment) error {
 }
 
 // flush writes what is still in memory of some segments.
-func (p *partitions) flush(list *[fanout]segment) error {
+func (p *partitions) flush(list []segment) error {
 	for i := range list {
 		s := &list[i]
 		if len(s.buf) > 0 {

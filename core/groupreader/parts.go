@@ -22,6 +22,8 @@ type part struct {
 	batch *column.Batch
 	// first is the number of the batch's first record in the block.
 	first int
+	// bytes is about how much of the block's content the records were.
+	bytes int64
 	// has is set when the records are partial updates; it is the same for all parts of a block.
 	has *merge.Presence
 }
@@ -41,21 +43,22 @@ func (r *reader) parts(f *logfile.Reader, b *logfile.Block) iter.Seq2[part, erro
 				yield(part{}, err)
 				return
 			}
-			raw = m.Batch(raw)
+			batch := m.Batch(raw.batch)
 			if b.IsPartial() && p.has == nil {
 				p.has = &merge.Presence{Has: make([]bool, len(r.o.Reader.Fields))}
 				for i := range r.o.Reader.Fields {
-					p.has.Has[i] = raw.Type.FieldIndex(r.o.Reader.Fields[i].Name) >= 0
+					p.has.Has[i] = batch.Type.FieldIndex(r.o.Reader.Fields[i].Name) >= 0
 				}
 			}
-			if p.batch, err = r.convert(raw, f.Path(), b.Start, p.has); err != nil {
+			p.bytes = raw.bytes
+			if p.batch, err = r.convert(batch, f.Path(), b.Start, p.has); err != nil {
 				yield(part{}, err)
 				return
 			}
 			if !yield(p, nil) {
 				return
 			}
-			p.first += raw.Len
+			p.first += batch.Len
 		}
 	}
 }
@@ -63,7 +66,8 @@ func (r *reader) parts(f *logfile.Reader, b *logfile.Block) iter.Seq2[part, erro
 // partBytes is how many bytes of a block are decoded at a time.
 func (r *reader) partBytes() int64 { return min(max(r.budget()/8, minPart), maxPart) }
 
-func (r *reader) rawParts(f *logfile.Reader, b *logfile.Block, want func(field string) bool) iter.Seq2[*column.Batch, error] {
+// rawParts decodes a data block as it is written: batch and bytes of the parts are set.
+func (r *reader) rawParts(f *logfile.Reader, b *logfile.Block, want func(field string) bool) iter.Seq2[part, error] {
 	if b.Type == logfile.HFileDataBlock {
 		r.stats.met(release.HFileBlocks)
 	}
@@ -72,26 +76,34 @@ func (r *reader) rawParts(f *logfile.Reader, b *logfile.Block, want func(field s
 		case logfile.AvroDataBlock:
 			return r.avroParts(f, b, want)
 		case logfile.ParquetDataBlock:
-			return func(yield func(*column.Batch, error) bool) {
+			return func(yield func(part, error) bool) {
 				pf, err := basefile.Open(r.ctx, f.Section(b), f.Path())
 				if err != nil {
-					yield(nil, err)
+					yield(part{}, err)
 					return
 				}
-				pf.Batches(r.ctx, want)(yield)
+				for batch, err := range pf.Batches(r.ctx, want) {
+					p := part{batch: batch}
+					if err == nil {
+						p.bytes = int64(float64(b.ContentSize) / float64(max(1, pf.NumRows())) * float64(batch.Len))
+					}
+					if !yield(p, err) {
+						return
+					}
+				}
 			}
 		}
 	}
-	return func(yield func(*column.Batch, error) bool) {
+	return func(yield func(part, error) bool) {
 		raw, _, err := DataBlock(r.ctx, f, b, want)
-		yield(raw, err)
+		yield(part{batch: raw, bytes: b.ContentSize}, err)
 	}
 }
 
 // avroParts decodes the content of an Avro block (spec log-format.md section 6) window by window.
-func (r *reader) avroParts(f *logfile.Reader, b *logfile.Block, want func(field string) bool) iter.Seq2[*column.Batch, error] {
-	return func(yield func(*column.Batch, error) bool) {
-		fail := func(err error) { yield(nil, corrupt.InFile(err, f.Path())) }
+func (r *reader) avroParts(f *logfile.Reader, b *logfile.Block, want func(field string) bool) iter.Seq2[part, error] {
+	return func(yield func(part, error) bool) {
+		fail := func(err error) { yield(part{}, corrupt.InFile(err, f.Path())) }
 		text := b.SchemaText()
 		writer, err := schema.Parse([]byte(text))
 		var dec *avro.Decoder
@@ -104,7 +116,7 @@ func (r *reader) avroParts(f *logfile.Reader, b *logfile.Block, want func(field 
 		}
 		count, err := f.RecordCount(r.ctx, b)
 		if err != nil {
-			yield(nil, err)
+			yield(part{}, err)
 			return
 		}
 		obj := f.Section(b)
@@ -112,15 +124,15 @@ func (r *reader) avroParts(f *logfile.Reader, b *logfile.Block, want func(field 
 		pos, n := int64(8), int64(0) // after version and count
 		for n < count {
 			if err := r.ctx.Err(); err != nil {
-				yield(nil, err)
+				yield(part{}, err)
 				return
 			}
 			// The rest of a record that did not fit is moved to the front; a large record gets more room.
 			if err := w.fill(r, obj, pos, b.ContentSize); err != nil {
-				yield(nil, fmt.Errorf("%s: content of the block at byte %d: %w", f.Path(), b.Start, err))
+				yield(part{}, fmt.Errorf("%s: content of the block at byte %d: %w", f.Path(), b.Start, err))
 				return
 			}
-			batch := dec.NewBatch(0)
+			batch, from := dec.NewBatch(0), pos
 			for n < count {
 				rec, whole, err := w.next(pos, b.ContentSize)
 				if err != nil {
@@ -140,13 +152,13 @@ func (r *reader) avroParts(f *logfile.Reader, b *logfile.Block, want func(field 
 						}
 						err = &c
 					}
-					yield(nil, err)
+					yield(part{}, err)
 					return
 				}
 				pos += 4 + int64(len(rec))
 				n++
 			}
-			if batch.Len > 0 && !yield(batch, nil) {
+			if batch.Len > 0 && !yield(part{batch: batch, bytes: pos - from}, nil) {
 				return
 			}
 		}

@@ -41,6 +41,8 @@ type Slice struct {
 	Source string
 	// Logs are the paths of the log files, in merge order.
 	Logs []string
+	// Bytes and LogBytes are the sizes of all files and of the log files, as far as they are known.
+	Bytes, LogBytes int64
 }
 
 // Options say how to read slices; they are the same for all slices of a query.
@@ -429,6 +431,7 @@ func (r *reader) scan() error {
 		return err
 	}
 	r.stats.Scan, r.files = res, files
+	r.inOrder(res)
 	if len(res.Damaged) > 0 {
 		// Hudi fails on such a block too: leaving it out would show old values as if they were the latest.
 		d := res.Damaged[0]
@@ -442,6 +445,10 @@ func (r *reader) scan() error {
 
 // logs merges the log records among themselves.
 func (r *reader) logs() (err error) {
+	for _, ref := range r.stats.Scan.Blocks {
+		r.join.come += ref.Block.ContentSize
+	}
+	before := int64(0)
 	for n, ref := range r.stats.Scan.Blocks {
 		if err := r.ctx.Err(); err != nil {
 			return err
@@ -461,6 +468,8 @@ func (r *reader) logs() (err error) {
 		if err != nil {
 			return err
 		}
+		before += ref.Block.ContentSize
+		r.join.taken = before
 		r.progress("blocks", 1)
 	}
 	return r.join.finish()
@@ -534,6 +543,7 @@ func (r *reader) data(f *logfile.Reader, b *logfile.Block, n int, at []uint64) e
 			}
 		}
 		r.join.retained += p.batch.Bytes()
+		r.join.taken += p.bytes
 		k, err := newKeyer(p.batch, r.o, f.Path())
 		if err != nil {
 			return err
@@ -591,6 +601,9 @@ func (r *reader) deletes(f *logfile.Reader, b *logfile.Block, n int, at []uint64
 	}
 	if at != nil && len(at) != len(list) {
 		return badPositions(f, b, len(at), len(list))
+	}
+	if len(list) > 0 && list[0].Partition != nil && *list[0].Partition != r.s.Partition {
+		r.stats.note("%s lies in the partition %q, and its first delete is of the partition %q: the file has the content of another one.", f.Path(), r.s.Partition, *list[0].Partition)
 	}
 	for i := range list {
 		d := &list[i]

@@ -287,7 +287,8 @@ func TestBugs(t *testing.T) {
 
 func TestPartialUpdates(t *testing.T) {
 	st := expect(t, "no base row", "n:002/7//9.5", newSlice(t).log(1, partial(file(), "002", "n", 7, 9.5)))
-	if len(st.Notes) != 1 || !strings.Contains(st.Notes[0], "not known") {
+	// The log has one name for the blocks of all instants here, which is another note.
+	if n := len(slices.DeleteFunc(slices.Clone(st.Notes), func(n string) bool { return !strings.Contains(n, "not known") })); n != 1 {
 		t.Errorf("notes: %q", st.Notes)
 	}
 	expect(t, "two of them, then the base", "k:003/8/base/", newSlice(t, base("k", 5, "base", 1)).

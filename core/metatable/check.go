@@ -22,7 +22,7 @@ func (t *Table) Check(ctx context.Context, partition string, deep bool, limit in
 		left, groups = len(groups)-limit, groups[:limit]
 	}
 	for _, g := range groups {
-		r := reader{ctx: ctx, t: t, part: part{slice: g}, stats: new(Stats)}
+		r := reader{ctx: ctx, t: t, part: part{slice: g, kind: KindOf(partition)}, stats: new(Stats)}
 		if deep {
 			_, err = r.run(func(*Record) bool { return ctx.Err() == nil })
 		} else {

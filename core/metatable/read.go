@@ -260,6 +260,7 @@ func families(groups []*filegroup.Slice) []*family {
 
 // part is a file group to read and what of it.
 type part struct {
+	kind  Kind
 	slice *filegroup.Slice
 	sel   selection
 }
@@ -269,7 +270,7 @@ func parts(groups []*filegroup.Slice, per map[int][][]byte) []part {
 	for i, g := range groups {
 		if keys, ok := per[i]; ok {
 			slices.SortFunc(keys, bytes.Compare)
-			out = append(out, part{g, selection{keys: slices.CompactFunc(keys, bytes.Equal)}})
+			out = append(out, part{slice: g, sel: selection{keys: slices.CompactFunc(keys, bytes.Equal)}})
 		}
 	}
 	return out
@@ -291,6 +292,7 @@ func (t *Table) read(ctx context.Context, partition string, stats *Stats, plan f
 			return
 		}
 		for _, p := range todo {
+			p.kind = KindOf(partition)
 			r := reader{ctx: ctx, t: t, part: p, stats: stats}
 			more, err := r.run(func(rec *Record) bool { return yield(rec, nil) })
 			r.close()
@@ -407,6 +409,9 @@ func (r *reader) hfile(f *hfile.File, schemaText string, at int64, yield func(*R
 			if rec, err = d.record(c.Value, c.Key); err != nil {
 				return false, inCell(err, f, c)
 			}
+		}
+		if err := r.belongs(rec, f.Path(), c.Block); err != nil {
+			return false, err
 		}
 		if !yield(rec) {
 			return false, nil
@@ -627,6 +632,9 @@ func (r *reader) avroBlock(f *logfile.Reader, b *logfile.Block, add func(*Record
 				e.File, e.Offset, e.Part = f.Path(), x.Offset, fmt.Sprintf("record %d, %s", x.Index, ce.Part)
 				return &e
 			}
+			return err
+		}
+		if err := r.belongs(rec, f.Path(), x.Offset); err != nil {
 			return err
 		}
 		if r.part.sel.whole() || r.part.sel.has([]byte(rec.Key)) {

@@ -112,6 +112,9 @@ type Table struct {
 	views map[string]*filegroup.View
 	defs  map[string]*IndexDefinition
 	names []Partition
+
+	commitsMu sync.Mutex
+	newest    []*commitmeta.CommitMetadata // see commits
 }
 
 // Open reads the properties and the timeline of the metadata table of a data table. A data table

@@ -315,9 +315,11 @@ func (s *Sorted) add(b []byte, key int) {
 
 func (s *Sorted) key(r sortRef) []byte { return s.arenas[r.arena][r.at:][:r.key] }
 
-// order sorts the rows in memory.
+// order sorts the rows in memory. Of equal rows the one that lies first came first.
 func (s *Sorted) order() {
-	slices.SortStableFunc(s.refs, func(a, b sortRef) int { return bytes.Compare(s.key(a), s.key(b)) })
+	slices.SortFunc(s.refs, func(a, b sortRef) int {
+		return cmp.Or(bytes.Compare(s.key(a), s.key(b)), cmp.Compare(a.arena, b.arena), cmp.Compare(a.at, b.at))
+	})
 }
 
 // flush moves the rows in memory to the store, as one run.

@@ -24,6 +24,8 @@ import (
 	"hudiscope/core/explorer"
 	"hudiscope/core/filegroup"
 	"hudiscope/core/logfile"
+	"hudiscope/core/storage"
+	"hudiscope/core/storage/cache"
 	"hudiscope/core/tabletest"
 	"hudiscope/core/timeline"
 )
@@ -45,6 +47,9 @@ type fault struct {
 	// values is true where the bytes that were changed may be those of a value: neither log blocks nor pages
 	// have checksums.
 	values bool
+	// path is the file that was changed, metadata is set where it is one of the metadata table.
+	path     string
+	metadata bool
 }
 
 // mutation is a kind of fault. do changes the table; nil means that the table has nothing of the kind.
@@ -53,6 +58,8 @@ type mutation struct {
 	do   func(r *rand.Rand, f *tabletest.Files) *fault
 	// rare is set where few tables have what it takes: it is tried on all of them.
 	rare bool
+	// beside is set where the fault may show in other answers than rows: they are held against those before, too.
+	beside bool
 }
 
 // files lists those paths of a table for which ok is true.
@@ -146,6 +153,7 @@ func on(kind string, list func(*tabletest.Files) []string, do func(r *rand.Rand,
 		x := do(r, f, p)
 		if x != nil {
 			x.names = append(x.names, namesOf(p)...)
+			x.path, x.metadata = p, strings.HasPrefix(p, ".hoodie/metadata/")
 		}
 		return x
 	}}
@@ -192,8 +200,21 @@ func swap(list func(*tabletest.Files) []string) func(r *rand.Rand, f *tabletest.
 		f.Put(q, a)
 		x := did("%s and %s swapped", p, q)
 		x.names = namesOf(q)
+		// Deletes name keys and their partition, not the file group: of two lists of one length nothing tells which is whose.
+		x.values = len(a) == len(b) && path.Dir(p) == path.Dir(q) && onlyDeletes(a) && onlyDeletes(b)
 		return x
 	}
+}
+
+// onlyDeletes reports whether a file is a log of delete blocks alone.
+func onlyDeletes(b []byte) bool {
+	list := spans(b)
+	for _, s := range list {
+		if binary.BigEndian.Uint32(b[s.start+18:]) != uint32(logfile.DeleteBlock) {
+			return false
+		}
+	}
+	return len(list) > 0
 }
 
 // stale gives a base file the content of an older one of its group.
@@ -328,6 +349,179 @@ func flipBase(r *rand.Rand, f *tabletest.Files, p string) *fault {
 	x := did("byte %d of %d of %s changed", i, len(b), p)
 	x.values = values
 	return x
+}
+
+// cutBetween cuts a log file exactly between two blocks.
+func cutBetween(r *rand.Rand, f *tabletest.Files, p string) *fault {
+	list := spans(f.Bytes(p))
+	if len(list) < 2 {
+		return nil
+	}
+	return cutTo(f, p, list[1+r.IntN(len(list)-1)].start)
+}
+
+// flipLength changes one bit of a length or count of a block: of its size, version, maps, content, or the size at its end.
+func flipLength(r *rand.Rand, f *tabletest.Files, p string) *fault {
+	b := bytes.Clone(f.Bytes(p))
+	list := spans(b)
+	if len(list) == 0 {
+		return nil
+	}
+	s := list[r.IntN(len(list))]
+	at := []int{s.start + 6, s.start + 10, s.start + 14, s.start + 18, s.header, s.header + 4, s.header + 8, s.content - 8, s.content - 4, s.end - 12, s.end - 8, s.end - 4}[r.IntN(12)]
+	i, bit := at+r.IntN(4), r.IntN(8)
+	if i >= len(b) {
+		return nil
+	}
+	b[i] ^= 1 << bit
+	f.Put(p, b)
+	x := did("bit %d of byte %d of %s changed, in the block at %d", bit, i, p, s.start)
+	// Which entry of the header is the instant, or that there is one, is in these bytes too.
+	x.values = i >= s.header && i < s.content-8
+	return x
+}
+
+// doubleBlock repeats a block behind the last one.
+func doubleBlock(r *rand.Rand, f *tabletest.Files, p string) *fault {
+	b := f.Bytes(p)
+	list := spans(b)
+	if len(list) == 0 || list[len(list)-1].end != len(b) {
+		return nil
+	}
+	s := list[r.IntN(len(list))]
+	f.Put(p, append(bytes.Clone(b), b[s.start:s.end]...))
+	return did("the block at %d of %s is there again at its end", s.start, p)
+}
+
+// flipFooterLength changes one bit of the last 8 bytes of a base file: of the footer's length and the magic.
+func flipFooterLength(r *rand.Rand, f *tabletest.Files, p string) *fault {
+	b := bytes.Clone(f.Bytes(p))
+	if len(b) < 20 {
+		return nil
+	}
+	i, bit := len(b)-1-r.IntN(8), r.IntN(8)
+	b[i] ^= 1 << bit
+	f.Put(p, b)
+	return did("bit %d of byte %d of %d of %s changed", bit, i, len(b), p)
+}
+
+// flipAny changes a byte of a file that has no rows of the table.
+func flipAny(r *rand.Rand, f *tabletest.Files, p string) *fault {
+	b := bytes.Clone(f.Bytes(p))
+	if len(b) == 0 {
+		return nil
+	}
+	i := r.IntN(len(b))
+	b[i] ^= byte(1 + r.IntN(255))
+	f.Put(p, b)
+	x := did("byte %d of %d of %s changed", i, len(b), p)
+	x.values = true
+	return x
+}
+
+// swapSlices exchanges the base files of two slices of a file group.
+func swapSlices(r *rand.Rand, f *tabletest.Files, p string) *fault {
+	n, _ := filegroup.ParseBaseName(path.Base(p))
+	return swap(func(f *tabletest.Files) []string {
+		return slices.DeleteFunc(bases(f), func(x string) bool {
+			m, _ := filegroup.ParseBaseName(path.Base(x))
+			return x == p || m.FileID != n.FileID || path.Dir(x) != path.Dir(p)
+		})
+	})(r, f, p)
+}
+
+// otherCase copies a base file under its name in capital letters, as a file system that knows no difference might.
+func otherCase(_ *rand.Rand, f *tabletest.Files, p string) *fault {
+	dir, name := path.Split(p)
+	stem, ext, _ := strings.Cut(name, ".")
+	to := strings.ToUpper(stem) + "." + ext
+	if to == name {
+		return nil
+	}
+	f.Put(dir+to, f.Bytes(p))
+	x := did("%s copied as %s", p, to)
+	x.names = namesOf(to)
+	return x
+}
+
+// otherPartition copies the files of a partition to a folder whose name differs in the case of its letters, or in an escape.
+func otherPartition(r *rand.Rand, f *tabletest.Files, p string) *fault {
+	dir := path.Dir(p)
+	if dir == "." {
+		return nil
+	}
+	to := strings.ToUpper(dir)
+	if to == dir || r.IntN(2) == 0 {
+		to = dir + "%2Fx"
+	}
+	for _, q := range files(f, func(d, _ string) bool { return d == dir }) {
+		f.Put(to+"/"+path.Base(q), f.Bytes(q))
+	}
+	x := did("the folder %s copied as %s", dir, to)
+	x.names = []string{to}
+	return x
+}
+
+// otherAction gives an instant a second completed file, of another action.
+func otherAction(_ *rand.Rand, f *tabletest.Files, p string) *fault {
+	dir, name := path.Split(p)
+	time, action, _ := strings.Cut(name, ".")
+	other := "commit"
+	if action == other {
+		other = "deltacommit"
+	}
+	f.Put(dir+time+"."+other, f.Bytes(p))
+	x := did("%s copied as %s.%s", p, time, other)
+	x.names = []string{time}
+	return x
+}
+
+// twice gives an instant a second completion time.
+func twice(_ *rand.Rand, f *tabletest.Files, p string) *fault {
+	dir, name := path.Split(p)
+	requested, rest, ok := strings.Cut(name, "_")
+	if !ok || len(requested) != 17 {
+		return nil
+	}
+	completed, action, _ := strings.Cut(rest, ".")
+	n, err := strconv.ParseInt(completed, 10, 64)
+	if err != nil {
+		return nil
+	}
+	to := fmt.Sprintf("%s_%017d.%s", requested, n+1000, action)
+	f.Put(dir+to, f.Bytes(p))
+	x := did("%s copied as %s", p, to)
+	x.names = append(namesOf(to), requested)
+	return x
+}
+
+// bothFolders copies an instant to where tables of the other layout have theirs.
+func bothFolders(_ *rand.Rand, f *tabletest.Files, p string) *fault {
+	dir := ".hoodie/"
+	if layoutOf(f) < 2 {
+		dir = ".hoodie/timeline/"
+	}
+	f.Put(dir+path.Base(p), f.Bytes(p))
+	return did("%s copied to %s", p, dir)
+}
+
+func archives(f *tabletest.Files) []string {
+	return files(f, func(dir, name string) bool {
+		return (dir == ".hoodie/archived" || dir == ".hoodie/timeline/history") && !strings.HasSuffix(name, ".crc")
+	})
+}
+
+func bootstrapIndexes(f *tabletest.Files) []string {
+	return files(f, func(dir, name string) bool {
+		return strings.HasPrefix(dir, ".hoodie/.aux/.bootstrap") && !strings.HasSuffix(name, ".crc")
+	})
+}
+
+// metadataData are the base files and logs of the metadata table.
+func metadataData(f *tabletest.Files) []string {
+	return slices.DeleteFunc(metadataFiles(f), func(p string) bool {
+		return strings.HasPrefix(p, ".hoodie/metadata/.hoodie/") || !strings.HasSuffix(p, ".hfile") && !strings.Contains(p, ".log.")
+	})
 }
 
 // skew gives a completed instant a completion time before its request.
@@ -485,13 +679,37 @@ var mutations = []mutation{
 	on("completion before request", completedWrites, skew),
 	on("instant in the future", completedWrites, shift),
 	on("partition marker removed", markers, remove),
-	on("metadata table: file cut", metadataFiles, cutSomewhere).onAll(),
-	on("metadata table: file removed", metadataFiles, remove).onAll(),
+	on("base file emptied", bases, empty),
+	on("base file: bit of a length changed", bases, flipFooterLength),
+	on("base files of a group swapped", bases, swapSlices).onAll(),
+	on("base file copied in other letters", bases, otherCase),
+	on("partition copied in other letters", bases, otherPartition),
+	on("log file emptied", logs, empty),
+	on("log file cut between blocks", logs, cutBetween).onAll(),
+	on("log block: bit of a length changed", logs, flipLength),
+	on("log block doubled", logs, doubleBlock),
+	on("instants swapped", completedWrites, swap(completedWrites)),
+	on("instant with two actions", completedWrites, otherAction),
+	on("instant completed twice", completedWrites, twice),
+	on("instant in both timelines", anyInstant(timeline.Completed), bothFolders),
+	on("archived timeline: file cut", archives, cutSomewhere).onAll().andBeside(),
+	on("archived timeline: file removed", archives, remove).onAll().andBeside(),
+	on("archived timeline: files swapped", archives, swap(archives)).onAll().andBeside(),
+	on("archived timeline: byte changed", archives, flipAny).onAll().andBeside(),
+	on("metadata table: file cut", metadataFiles, cutSomewhere).onAll().andBeside(),
+	on("metadata table: file removed", metadataFiles, remove).onAll().andBeside(),
+	on("metadata table: files swapped", metadataData, swap(metadataData)).onAll().andBeside(),
+	on("metadata table: byte changed", metadataData, flipAny).onAll().andBeside(),
+	on("bootstrap index: file cut", bootstrapIndexes, cutSomewhere).onAll(),
+	on("bootstrap index: byte changed", bootstrapIndexes, flipAny).onAll(),
+	on("bootstrap index: file removed", bootstrapIndexes, remove).onAll(),
 	{kind: "odd names", do: oddNames},
 	{kind: "hoodie.properties broken", do: properties},
 }
 
 func (m mutation) onAll() mutation { m.rare = true; return m }
+
+func (m mutation) andBeside() mutation { m.beside = true; return m }
 
 // state is what the service says of a table.
 type state struct {
@@ -499,10 +717,12 @@ type state struct {
 	err   error
 	says  []string // findings of rows, health and timeline
 	panic any
+	// beside are other answers, by what was asked.
+	beside map[string][]string
 }
 
 // look asks for everything that a fault could show in.
-func look(ctx context.Context, f *tabletest.Files) (out state) {
+func look(ctx context.Context, f *tabletest.Files, beside bool) (out state) {
 	defer func() {
 		if x := recover(); x != nil {
 			out.panic = x
@@ -572,7 +792,78 @@ func look(ctx context.Context, f *tabletest.Files) (out state) {
 			}
 		}
 	}
+	if beside {
+		out.lookBeside(ctx, f, s)
+	}
 	return out
+}
+
+// lookBeside asks for the archived timeline, the metadata table, and rows that are found by it.
+func (out *state) lookBeside(ctx context.Context, f *tabletest.Files, s *explorer.Service) {
+	out.beside = map[string][]string{}
+	note := func(what string, err error, lines []string) {
+		if err != nil {
+			out.says = append(out.says, "fault: "+describe(err))
+			lines = []string{"a fault"}
+		}
+		slices.Sort(lines)
+		out.beside[what] = lines
+	}
+	t, err := s.Timeline(ctx, api.TimelineRequest{Table: here, Archived: true})
+	var lines []string
+	if err == nil {
+		for _, x := range t.Archived {
+			lines = append(lines, strings.Join([]string{x.Requested, x.Completed, x.Action, x.State}, " "))
+		}
+		out.says = append(out.says, t.ArchivedNote)
+		for _, x := range t.Finding {
+			out.says = append(out.says, x.Title+" "+x.Detail+" "+x.File)
+		}
+	}
+	note("archived instants", err, lines)
+	m, err := s.Metadata(ctx, api.MetadataRequest{Table: here})
+	if f := explorer.ToFault(err); f != nil && f.Kind == "not found" {
+		return
+	}
+	if err != nil {
+		note("metadata table", err, nil)
+		return
+	}
+	out.says = append(out.says, m.Why)
+	for _, x := range m.Findings {
+		out.says = append(out.says, x.Title+" "+x.Detail+" "+x.File)
+	}
+	for _, p := range m.Partitions {
+		r, err := s.Metadata(ctx, api.MetadataRequest{Table: here, Partition: p.Name, Limit: 100_000})
+		lines = nil
+		if err == nil {
+			for _, x := range r.Records {
+				lines = append(lines, fmt.Sprintf("%+v", x.Key))
+			}
+			for _, x := range r.Findings {
+				out.says = append(out.says, x.Title+" "+x.Detail+" "+x.File)
+			}
+		}
+		note("metadata table: "+p.Name, err, lines)
+	}
+	// As from afar: directories and files to read are those that the metadata table has.
+	far := explorer.New(func(context.Context, string) (storage.Source, error) { return cache.New(f, cache.Options{}), nil }, explorer.Options{ORC: orc, MetadataFrom: 1})
+	for _, where := range []string{"", "_hoodie_record_key >= 'm'", "fare < 30", "ts > 0"} {
+		r, err := far.Rows(ctx, api.RowsRequest{Table: here, Condition: api.Condition{Where: where}, Limit: 10000})
+		if f := explorer.ToFault(err); f != nil && f.Kind == "invalid request" {
+			continue // without such a column
+		}
+		lines = nil
+		if err == nil {
+			for _, cells := range r.Rows {
+				lines = append(lines, fmt.Sprintf("%s", cells))
+			}
+			for _, x := range r.Findings {
+				out.says = append(out.says, x.Title+" "+x.Detail+" "+x.File)
+			}
+		}
+		note("rows by the metadata table where "+where, err, lines)
+	}
 }
 
 func describe(err error) string {
@@ -620,7 +911,14 @@ func judge(x *fault, f *tabletest.Files, before, after *state) (outcome, wrong s
 		}
 		return refused, ""
 	}
-	if before.err == nil && slices.Equal(before.rows, after.rows) {
+	var differs []string
+	for what, lines := range after.beside {
+		if !slices.Equal(before.beside[what], lines) {
+			differs = append(differs, what)
+		}
+	}
+	equal := before.err == nil && slices.Equal(before.rows, after.rows)
+	if equal && len(differs) == 0 {
 		return same, ""
 	}
 	old := map[string]bool{}
@@ -632,12 +930,28 @@ func judge(x *fault, f *tabletest.Files, before, after *state) (outcome, wrong s
 			return found, ""
 		}
 	}
+	// The file was damaged before, and is still told to be.
+	for _, s := range after.says {
+		damage := strings.HasPrefix(s, "corrupt ") || strings.HasPrefix(s, "fault: ") || strings.HasPrefix(s, "Files of the latest slices are missing")
+		if damage && named(s) {
+			return found, ""
+		}
+	}
+	// Rows that are listed by a damaged metadata table name the files that they miss.
+	for _, s := range after.says {
+		if x.metadata && !old[s] && strings.Contains(s, "A file is missing") {
+			return found, ""
+		}
+	}
 	// What reads every key is asked last, for it takes longest.
 	if deep := deepHealth(f); named(deep) {
 		return found, ""
 	}
 	if x.values {
 		return unseen, ""
+	}
+	if equal {
+		return "silent", fmt.Sprintf("other answers: %s; nothing says why; new findings: %s", strings.Join(differs, ", "), news(old, after.says))
 	}
 	return "silent", fmt.Sprintf("%d rows became %d, and nothing says why; new findings: %s", len(before.rows), len(after.rows), news(old, after.says))
 }
@@ -678,7 +992,7 @@ func TestMutations(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				whole := tabletest.Open(t, name)
-				var before *state
+				var plain, full *state
 				for mi, m := range mutations {
 					if (ti+mi)%every != 0 && !m.rare {
 						continue
@@ -692,17 +1006,21 @@ func TestMutations(t *testing.T) {
 						if x == nil {
 							continue
 						}
-						if before == nil {
-							s := look(t.Context(), whole)
-							before = &s
+						before := &plain
+						if m.beside {
+							before = &full
+						}
+						if *before == nil {
+							s := look(t.Context(), whole, m.beside)
+							*before = &s
 						}
 						ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-						after := look(ctx, f)
+						after := look(ctx, f, m.beside)
 						cancel()
 						if os.Getenv("HUDISCOPE_MUTATIONS_LOG") != "" && after.err != nil {
 							t.Logf("%s: %s: %s", m.kind, x.did, describe(after.err))
 						}
-						outcome, wrong := judge(x, f, before, &after)
+						outcome, wrong := judge(x, f, *before, &after)
 						if wrong != "" {
 							t.Errorf("%s: %s: %s", m.kind, x.did, wrong)
 						}
@@ -748,4 +1066,34 @@ func report(t *testing.T, counts map[string]map[string]int) {
 		}
 	}
 	t.Logf("%d faults%s", total, text)
+}
+
+// TestWholeTablesAreWhole holds findings that tell of damage against tables that have none.
+func TestWholeTablesAreWhole(t *testing.T) {
+	n := 0
+	for _, name := range tabletest.Names(t, "") {
+		f := tabletest.Open(t, name)
+		s := service(f)
+		var list []api.Finding
+		if r, err := s.Rows(t.Context(), api.RowsRequest{Table: here, Limit: 1}); err == nil {
+			list = append(list, r.Findings...)
+		}
+		if a, err := s.Timeline(t.Context(), api.TimelineRequest{Table: here, Archived: true}); err == nil {
+			list = append(list, a.Finding...)
+			n++
+		}
+		if m, err := s.Metadata(t.Context(), api.MetadataRequest{Table: here}); err == nil {
+			list = append(list, m.Findings...)
+		}
+		for _, x := range list {
+			for _, part := range []string{"content of another", "leaves files out", "A file of the metadata table is missing", "A file of the metadata table is too short", "end of a line", "one of the files has"} {
+				if strings.Contains(x.Title+" "+x.Detail, part) {
+					t.Errorf("%s: %s: %s", name, x.Title, x.Detail)
+				}
+			}
+		}
+	}
+	if n < 50 {
+		t.Errorf("%d tables", n)
+	}
 }

@@ -192,6 +192,15 @@ func TestReport08_LateDelete(t *testing.T) {
 		base := func() []row { return []row{rowOf(at(1), "k", 100, "base", 1)} }
 		want(t, "event time", read(t, one(t, version, nil, base(), late())), "k/100/base/1")
 		want(t, "commit time", read(t, one(t, version, commitTime(version), base(), late())))
+		// The same where the row is in a log itself, on top of a base row and without one.
+		update := func() *logfiletest.File { return data(logOf(), at(2), rec(at(2), "k", 100, "log", 2.0)) }
+		later := func() *logfiletest.File { return deletes(logOf(), at(3), int64(90), "k") }
+		older := []row{rowOf(at(1), "k", 50, "base", 1)}
+		want(t, "event time, log", read(t, one(t, version, nil, older, update(), later())), "k/100/log/2")
+		want(t, "commit time, log", read(t, one(t, version, commitTime(version), older, update(), later())))
+		other := []row{rowOf(at(1), "z", 1, "base", 1)}
+		want(t, "event time, inserted", read(t, one(t, version, nil, other, update(), later())), "k/100/log/2", "z/1/base/1")
+		want(t, "commit time, inserted", read(t, one(t, version, commitTime(version), other, update(), later())), "z/1/base/1")
 	})
 }
 

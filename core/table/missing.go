@@ -20,6 +20,9 @@ import (
 // not read. asOf is the instant of a time travel, "" for none.
 func (t *Table) missingNotes(ctx context.Context, view *filegroup.View, asOf string) ([]string, *commitmeta.CommitMetadata, error) {
 	var out []string
+	if t.Config.Cut != "" {
+		out = append(out, t.Config.Cut)
+	}
 	for _, f := range slices.Concat(view.Timeline.Findings, view.Findings) {
 		if f.Level == "error" {
 			out = append(out, f.Title+". "+f.Detail)

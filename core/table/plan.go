@@ -362,7 +362,7 @@ func (t *Table) partitionSlices(view *filegroup.View, part string, q Query, asOf
 	if q.Type == ReadOptimized || !t.Config.MergeOnRead() {
 		for _, b := range view.LatestBaseFilesBeforeOrOn(part, asOf) {
 			if q.FileID == "" || q.FileID == b.FileID {
-				out = append(out, groupreader.Slice{Partition: part, FileID: b.FileID, BaseInstant: b.Instant, Base: b.Path, Source: b.Bootstrap})
+				out = append(out, groupreader.Slice{Partition: part, FileID: b.FileID, BaseInstant: b.Instant, Base: b.Path, Source: b.Bootstrap, Bytes: max(b.Size, 0)})
 			}
 		}
 		return out
@@ -378,11 +378,13 @@ func (t *Table) partitionSlices(view *filegroup.View, part string, q Query, asOf
 func sliceOf(s *filegroup.Slice) groupreader.Slice {
 	g := groupreader.Slice{Partition: s.Partition, FileID: s.FileID, BaseInstant: s.BaseInstant}
 	if s.Base != nil {
-		g.Base, g.Source = s.Base.Path, s.Base.Bootstrap
+		g.Base, g.Source, g.Bytes = s.Base.Path, s.Base.Bootstrap, max(s.Base.Size, 0)
 	}
 	for _, l := range s.DataLogs() {
 		g.Logs = append(g.Logs, l.Path)
+		g.LogBytes += max(l.Size, 0)
 	}
+	g.Bytes += g.LogBytes
 	return g
 }
 

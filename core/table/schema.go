@@ -195,7 +195,9 @@ func (t *Table) fileSchema(ctx context.Context, file string) (*schema.Type, erro
 		return nil, err
 	}
 	if text, ok := f.Lookup("parquet.avro.schema"); ok {
-		return schema.Parse(text)
+		// The text lies in the file's footer, and the schema's names in the text: without a copy a Bloom filter of
+		// the footer would be kept as long as the schema is.
+		return schema.Parse(strings.Clone(text))
 	}
 	return f.Type(), nil
 }

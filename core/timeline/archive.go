@@ -166,7 +166,33 @@ func (t *Timeline) HistoryFiles(ctx context.Context, dir string) (names []string
 		}
 		names = append(names, f.Name)
 	}
-	return names, findings, nil
+	return names, append(findings, unlistedHistory(l, names, path)...), nil
+}
+
+// unlistedHistory tells of files that hold instants before or after all those that a manifest names: the manifest is
+// an old one, or a crash has kept the next from being written. Other files that it does not name were compacted.
+func unlistedHistory(l storage.Listing, names []string, manifest string) []Finding {
+	first, last := "", ""
+	named := map[string]bool{}
+	for _, n := range names {
+		m := historyName.FindStringSubmatch(n)
+		named[n] = true
+		if first == "" || m[1] < first {
+			first = m[1]
+		}
+		last = max(last, m[2])
+	}
+	var out []string
+	for _, e := range l.Entries {
+		if m := historyName.FindStringSubmatch(e.Name); m != nil && !e.Dir && !named[e.Name] && (first == "" || m[1] < first || m[2] > last) {
+			out = append(out, e.Name)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return []Finding{{Level: "warning", Title: "The manifest of the archived timeline leaves files out", File: manifest,
+		Detail: fmt.Sprintf("%s does not name %d files that hold earlier or later instants than all that it names, among them %s: their instants are not shown. The manifest is an old one, or archiving was interrupted.", manifest, len(out), out[0])}}
 }
 
 func (t *Timeline) loadHistory(ctx context.Context, dir string, rows ReadRows, want Range) (*Archived, error) {

@@ -29,7 +29,7 @@ import (
 // name. A folder opens as the table in it, a .zip as the table in that, a URL bundle as
 // the table it names, a .tar, .tar.gz or .tgz as the table in that, any other single file as itself. It works in windows and workers.
 // The File objects are kept; their bytes are read when needed, and cached.
-func New(ctx context.Context, files js.Value) (storage.Source, error) {
+func New(ctx context.Context, files js.Value, o cache.Options) (storage.Source, error) {
 	if !files.InstanceOf(js.Global().Get("Array")) && files.Type() != js.TypeObject {
 		return nil, &storage.Fault{Op: "open", Location: "dropped files", Kind: storage.Failed, Err: errors.New("the files are no array")}
 	}
@@ -46,7 +46,7 @@ func New(ctx context.Context, files js.Value) (storage.Source, error) {
 	for i, f := range objs {
 		given[i] = whole(f)
 	}
-	return open(ctx, paths, given, false)
+	return open(ctx, paths, given, o, false)
 }
 
 // given is a File, or a part of one.
@@ -65,7 +65,7 @@ func whole(file js.Value) given {
 }
 
 // open opens what files with these paths are; those of an archive are no archives themselves.
-func open(ctx context.Context, paths []string, files []given, inArchive bool) (storage.Source, error) {
+func open(ctx context.Context, paths []string, files []given, kept cache.Options, inArchive bool) (storage.Source, error) {
 	plan, err := Make(paths)
 	if err != nil {
 		return nil, err
@@ -73,10 +73,10 @@ func open(ctx context.Context, paths []string, files []given, inArchive bool) (s
 	if plan.Single >= 0 {
 		one := files[plan.Single]
 		if tar, gzip := isTar(plan.Name); tar && !inArchive {
-			return openTar(ctx, one, plan.Name, gzip)
+			return openTar(ctx, one, plan.Name, gzip, kept)
 		}
 		o := &object{file: one.blob, size: one.size, path: plan.Name, location: plan.Name}
-		return fsadapter.File(ctx, cache.New(single.New(o, plan.Name, plan.Name), cache.Options{}), plan.Name)
+		return fsadapter.File(ctx, cache.New(single.New(o, plan.Name, plan.Name), kept), plan.Name)
 	}
 	s := &source{files: map[string]given{}, beside: map[string]given{}, location: plan.Name}
 	for p, i := range plan.Files {
@@ -88,12 +88,12 @@ func open(ctx context.Context, paths []string, files []given, inArchive bool) (s
 	if err := s.index(); err != nil {
 		return nil, err
 	}
-	return cache.New(s, cache.Options{}), nil
+	return cache.New(s, kept), nil
 }
 
 // openTar opens a tar archive. The files of a plain one are parts of it; those of a compressed one are
 // unpacked into blobs, which the browser holds where it likes.
-func openTar(ctx context.Context, archive given, name string, compressed bool) (storage.Source, error) {
+func openTar(ctx context.Context, archive given, name string, compressed bool, kept cache.Options) (storage.Source, error) {
 	o := &object{file: archive.blob, size: archive.size, path: name, location: name}
 	var paths []string
 	var files []given
@@ -118,7 +118,7 @@ func openTar(ctx context.Context, archive given, name string, compressed bool) (
 		if err != nil {
 			return nil, err
 		}
-		return open(ctx, paths, files, true)
+		return open(ctx, paths, files, kept, true)
 	}
 	z, err := gzip.NewReader(&blobReader{ctx: ctx, o: o})
 	if err != nil {
@@ -149,7 +149,7 @@ func openTar(ctx context.Context, archive given, name string, compressed bool) (
 	if err != nil {
 		return nil, unpacking(ctx, err, name)
 	}
-	return open(ctx, paths, files, true)
+	return open(ctx, paths, files, kept, true)
 }
 
 // unpacking names the archive in an error of the decompression.

@@ -13,6 +13,7 @@ import (
 
 	"hudiscope/core/corrupt"
 	"hudiscope/core/storage"
+	"hudiscope/core/storage/cache"
 	"hudiscope/core/storage/storagetest"
 )
 
@@ -40,13 +41,13 @@ func list(files map[string][]byte, prefix string) js.Value {
 func TestConformance(t *testing.T) {
 	files := storagetest.Files()
 	for _, prefix := range []string{"", "/trips/", "a/b/"} {
-		src, err := New(t.Context(), list(files, prefix))
+		src, err := New(t.Context(), list(files, prefix), cache.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		storagetest.Run(t, src, files)
 	}
-	src, _ := New(t.Context(), list(files, "t/"))
+	src, _ := New(t.Context(), list(files, "t/"), cache.Options{})
 	l, err := src.List(t.Context(), "region=eu")
 	if err != nil || !l.Entries[0].ModTime.Equal(time.Unix(1772900000, 0)) {
 		t.Errorf("%+v, %v", l, err)
@@ -62,13 +63,13 @@ func TestZipAndSingle(t *testing.T) {
 		w.Write(b)
 	}
 	z.Close()
-	src, err := New(t.Context(), list(map[string][]byte{"trips.zip": buf.Bytes()}, ""))
+	src, err := New(t.Context(), list(map[string][]byte{"trips.zip": buf.Bytes()}, ""), cache.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	storagetest.Run(t, src, files)
 	one := map[string][]byte{".f-0_1.log.1_0-1-1": []byte("#HUDI#abc")}
-	src, err = New(t.Context(), list(one, ""))
+	src, err = New(t.Context(), list(one, ""), cache.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestTar(t *testing.T) {
 	z.Write(plain.Bytes())
 	z.Close()
 	for name, b := range map[string][]byte{"trips.tar": plain.Bytes(), "trips.tar.gz": packed.Bytes(), "T.TGZ": packed.Bytes()} {
-		src, err := New(t.Context(), list(map[string][]byte{name: b}, ""))
+		src, err := New(t.Context(), list(map[string][]byte{name: b}, ""), cache.Options{})
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -102,7 +103,7 @@ func TestTar(t *testing.T) {
 			if name == "trips.tar" && n == len(b)-3 {
 				n = len(b) - 600
 			}
-			if _, err := New(t.Context(), list(map[string][]byte{name: b[:max(n, 1)]}, "")); !corrupt.Is(err) {
+			if _, err := New(t.Context(), list(map[string][]byte{name: b[:max(n, 1)]}, ""), cache.Options{}); !corrupt.Is(err) {
 				t.Errorf("%s cut at %d: %v", name, n, err)
 			}
 		}
@@ -114,7 +115,7 @@ func TestTar(t *testing.T) {
 	w.WriteHeader(&tar.Header{Name: "t/.hoodie/hoodie.properties", Mode: 0o644, Size: MaxUnpacked + 1})
 	z.Flush()
 	z.Close()
-	_, err := New(t.Context(), list(map[string][]byte{"bomb.tar.gz": bomb.Bytes()}, ""))
+	_, err := New(t.Context(), list(map[string][]byte{"bomb.tar.gz": bomb.Bytes()}, ""), cache.Options{})
 	var f *storage.Fault
 	if !errors.As(err, &f) || f.Kind != storage.Refused || f.Try == "" {
 		t.Errorf("a bomb: %v", err)
@@ -123,7 +124,7 @@ func TestTar(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for _, v := range []js.Value{js.Undefined(), js.Null(), js.ValueOf("x"), js.ValueOf([]any{}), js.ValueOf([]any{1}), js.ValueOf([]any{map[string]any{"path": "a"}})} {
-		_, err := New(t.Context(), v)
+		_, err := New(t.Context(), v, cache.Options{})
 		var f *storage.Fault
 		if !errors.As(err, &f) {
 			t.Errorf("%v: %v", v, err)
@@ -134,7 +135,7 @@ func TestBadInput(t *testing.T) {
 // What a browser does when the file was changed on the disk since.
 func TestFileGone(t *testing.T) {
 	fake := js.Global().Call("eval", `({path:"f.parquet", file:{size: 5, slice(){ return {arrayBuffer(){ const e=new Error("gone"); e.name="NotReadableError"; return Promise.reject(e)}}}}})`)
-	src, err := New(t.Context(), js.ValueOf([]any{fake}))
+	src, err := New(t.Context(), js.ValueOf([]any{fake}), cache.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func TestFileGone(t *testing.T) {
 	}
 	// A read that never ends can be left.
 	slow := js.Global().Call("eval", `({path:"f.parquet", file:{size: 5, slice(){ return {arrayBuffer(){ return new Promise(()=>{})}}}}})`)
-	src, _ = New(t.Context(), js.ValueOf([]any{slow}))
+	src, _ = New(t.Context(), js.ValueOf([]any{slow}), cache.Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := storage.ReadAll(ctx, src, "f.parquet", 0); !errors.Is(err, context.DeadlineExceeded) {

@@ -215,6 +215,12 @@ func browser(ctx context.Context, work string, n int) (string, error) {
 	if err := cmd.Run(); err != nil {
 		return "", err
 	}
+	// As the programs of the page are.
+	cmd = exec.CommandContext(ctx, "go", "run", "./tools/shrink", filepath.Join(work, "scan.wasm"))
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return "", err
+	}
 	cmd = exec.CommandContext(ctx, "node", "bench.mjs", work, fmt.Sprint(n))
 	cmd.Dir = "tools/bench/browser"
 	cmd.Stderr = os.Stderr

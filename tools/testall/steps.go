@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 const modfile = "-modfile=.cache/trim/go.mod"
@@ -106,7 +107,23 @@ func wasmTests(ctx context.Context, r *results) {
 		r.fail("wasm", err.Error())
 		return
 	}
-	exe := filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "go_js_wasm_exec")
+	// As in the page, the programs are shrunk before they run.
+	shrink, err := filepath.Abs(filepath.Join(".cache", "bin", "shrink"))
+	if err != nil {
+		r.fail("wasm", err.Error())
+		return
+	}
+	if out, err := command(ctx, "go", "build", "-o", shrink, "./tools/shrink").CombinedOutput(); err != nil {
+		r.fail("wasm", fmt.Sprintf("go build ./tools/shrink: %v\n%s", err, out))
+		return
+	}
+	exe := shrink + "-exec"
+	run := fmt.Sprintf("#!/bin/sh\nset -e\nprogram=$1\nshift\n%q -o \"$program.small\" \"$program\"\nexec %q \"$program.small\" \"$@\"\n",
+		shrink, filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "go_js_wasm_exec"))
+	if err := os.WriteFile(exe, []byte(run), 0o755); err != nil {
+		r.fail("wasm", err.Error())
+		return
+	}
 	cmd := command(ctx, "go", "test", "-json", modfile, "-exec", exe, "-timeout", "8m", "./core/...")
 	// The program's environment and arguments must fit into a few kilobytes, so
 	// only what the go command needs is passed on.
@@ -131,8 +148,9 @@ func fuzz(ctx context.Context, r *results) {
 	if err != nil { // a package does not build; the others are fuzzed all the same
 		r.fail("fuzz: go test -list", fmt.Sprintf("%v%s", err, stderrOf(err)))
 	}
+	type target struct{ pkg, name string }
 	var names []string
-	targets := 0
+	var targets []target
 	sc := bufio.NewScanner(strings.NewReader(string(out)))
 	for sc.Scan() {
 		f := strings.Fields(sc.Text())
@@ -141,22 +159,35 @@ func fuzz(ctx context.Context, r *results) {
 			names = append(names, f[0])
 		case len(f) >= 2 && f[0] == "ok":
 			for _, n := range names {
-				targets++
-				// One at a time: a fuzz target uses all processors.
-				if err := fuzzOne(ctx, f[1], n); err != nil {
-					r.fail("fuzz "+f[1]+" "+n, err.Error())
-				} else {
-					r.pass(1)
-					fmt.Printf("   %s %s: %s\n", f[1], n, fuzzTime)
-				}
-				if ctx.Err() != nil {
-					return
-				}
+				targets = append(targets, target{f[1], n})
 			}
 			names = nil
 		}
 	}
-	if targets == 0 {
+	// Each with one worker, so that one is built while others run.
+	next := make(chan target)
+	var wg sync.WaitGroup
+	for range runtime.NumCPU() {
+		wg.Go(func() {
+			for t := range next {
+				if err := fuzzOne(ctx, t.pkg, t.name); err != nil {
+					r.fail("fuzz "+t.pkg+" "+t.name, err.Error())
+					continue
+				}
+				r.pass(1)
+				fmt.Printf("   %s %s: %s\n", t.pkg, t.name, fuzzTime)
+			}
+		})
+	}
+	for _, t := range targets {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- t
+	}
+	close(next)
+	wg.Wait()
+	if len(targets) == 0 {
 		r.fail("fuzz", "there are no fuzz targets: the formats must have some")
 	}
 }
@@ -167,7 +198,7 @@ func fuzz(ctx context.Context, r *results) {
 // input): then the run says nothing, and is made again.
 func fuzzOne(ctx context.Context, pkg, target string) error {
 	for attempt := 1; ; attempt++ {
-		out, err := command(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+target+"$", "-fuzztime", fuzzTime, "-fuzzminimizetime", "10x", pkg).CombinedOutput()
+		out, err := command(ctx, "go", "test", "-run", "^$", "-parallel", "1", "-fuzz", "^"+target+"$", "-fuzztime", fuzzTime, "-fuzzminimizetime", "10x", pkg).CombinedOutput()
 		if err == nil {
 			return nil
 		}

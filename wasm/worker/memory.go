@@ -5,12 +5,8 @@ package worker
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"runtime"
 	"runtime/debug"
-	"strconv"
-	"strings"
-	"syscall/js"
 
 	"hudiscope/fsadapter/idbspill"
 )
@@ -35,13 +31,8 @@ const (
 
 // mergeBytes is the parameter "memory" of the worker's address, in bytes.
 func mergeBytes() int64 {
-	loc := js.Global().Get("location")
-	if loc.Truthy() {
-		if q, err := url.ParseQuery(strings.TrimPrefix(loc.Get("search").String(), "?")); err == nil {
-			if n, err := strconv.ParseInt(q.Get("memory"), 10, 64); err == nil && n > 0 {
-				return n
-			}
-		}
+	if n := parameter("memory"); n > 0 {
+		return n
 	}
 	return defaultMergeBytes
 }
@@ -66,14 +57,15 @@ func tuneGC() {
 	runtime.ReadMemStats(&m)
 	// Of a collection that has just ended, HeapAlloc is close to what is in use.
 	percent := gcPercent
-	if live := m.HeapAlloc; live > gcHeadroom*100/gcPercent {
-		percent = max(40, int(gcHeadroom*100/live))
+	headroom := uint64(gcHeadroom / beside())
+	if live := m.HeapAlloc; live > headroom*100/gcPercent {
+		percent = max(40, int(headroom*100/live))
 	}
 	if percent != gcNow {
 		gcNow = percent
 		debug.SetGCPercent(percent)
 	}
-	limit := max(min(mergeBytes(), addressBytes)+engineBytes, int64(m.HeapAlloc)*3/2)
+	limit := max(min(mergeBytes(), addressBytes)+engineBytes/beside(), int64(m.HeapAlloc)*3/2)
 	debug.SetMemoryLimit(min(limit, addressBytes))
 	runtime.SetFinalizer(&gcMark{}, func(*gcMark) { tuneGC() })
 }

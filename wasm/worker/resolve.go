@@ -4,6 +4,7 @@ package worker
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"sync"
 	"syscall/js"
@@ -77,6 +78,13 @@ func (d *drops) add(name string, files js.Value) {
 	d.m[name] = files
 }
 
+// all is everything that was handed over.
+func (d *drops) all() map[string]js.Value {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.m)
+}
+
 func (d *drops) open(ctx context.Context, name string) (storage.Source, error) {
 	d.mu.Lock()
 	files, ok := d.m[name]
@@ -84,5 +92,5 @@ func (d *drops) open(ctx context.Context, name string) (storage.Source, error) {
 	if !ok {
 		return nil, &api.Fault{Kind: "not found", Offset: -1, Message: "What was dropped is not here any more: a page can't keep files over a reload.", Try: "Drop the folder or the file again."}
 	}
-	return upload.New(ctx, files)
+	return upload.New(ctx, files, cacheOptions())
 }

@@ -11,6 +11,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/core/storage"
+	"hudiscope/core/storage/cache"
 	"hudiscope/core/storage/kept"
 	"hudiscope/fsadapter"
 	"hudiscope/fsadapter/idbkept"
@@ -45,6 +46,19 @@ func (a *access) add(location, text string) {
 	a.m[location] = s
 }
 
+// all is the access to all locations, as it comes from the page.
+func (a *access) all() map[string]string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := map[string]string{}
+	for l, s := range a.m {
+		if b, err := json.Marshal(s); err == nil {
+			out[l] = string(b)
+		}
+	}
+	return out
+}
+
 // of returns what a location is opened with: its own, or that of another one of the same store, such
 // as a table whose data the location holds.
 func (a *access) of(location string) api.StoreAccess {
@@ -73,9 +87,23 @@ func storeOf(location string) string {
 	return strings.TrimSuffix(scheme, "a") + "://" + bucket + "?" + settings
 }
 
+// cacheOptions are the bounds of what is kept of a source and of the requests in flight: a lane has its share.
+func cacheOptions() cache.Options {
+	if !isLane() {
+		return cache.Options{}
+	}
+	return cache.Options{Budget: cacheBytes / beside(), InFlight: int(max(requestsInFlight/beside(), 2))}
+}
+
+// What a source keeps and how many requests are in flight where one Worker reads; see package cache.
+const (
+	cacheBytes       = 64 << 20
+	requestsInFlight = 6
+)
+
 // options are those of a location.
 func (e *engine) options(location string) (string, fsadapter.Options) {
-	var o fsadapter.Options
+	o := fsadapter.Options{Cache: cacheOptions()}
 	a := e.access.of(location)
 	if a.AccessKey != "" || a.Secret != "" {
 		o.S3.Keys = &s3.Keys{AccessKey: a.AccessKey, Secret: a.Secret, Token: a.SessionToken}

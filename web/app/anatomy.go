@@ -131,7 +131,7 @@ func (v *anatomyView) file(a *api.Anatomy) []goapp.UI {
 	head := view.Div("toolbar", view.Badge("accent", name), view.Span("num", model.Bytes(a.Size)),
 		goapp.Span().Class("dim num").Title(text.T("Only the footer and the headers of pages and blocks are read, no values")).
 			Text(text.F("%s read of it, in %s", model.Bytes(a.BytesRead), model.Plural(int64(a.Reads), "read"))),
-		&view.CopyButton{Label: text.T("Copy as JSON"), Text: asJSON(a)})
+		&view.CopyButton{Label: text.T("Copy as JSON"), Make: func() string { return asJSON(a) }})
 	body := []goapp.UI{head, goapp.Dl().Class("facts inline").Body(facts...), view.Findings(a.Findings)}
 	if a.Size > 0 {
 		body = append(body, v.drawing(a), view.Div("anatomy-split", v.list(a), v.detail(a)))

@@ -109,7 +109,20 @@ func (v *blocksView) top() []goapp.UI {
 	if st.FileID == "" && !single {
 		replay.Log = st.Log
 	}
-	out = append(out, bar, v.strips(b.val), view.Div("actions", view.Link("button", replay, view.IconPlay.UI(), goapp.Text(text.T("Replay the scan")))))
+	shown := 0
+	for i := range b.val.Files {
+		shown += len(b.val.Files[i].Blocks)
+	}
+	turn := func(from int64) {
+		to := s.state
+		to.Block, to.Byte = 0, 0
+		if to.FileID != "" || single {
+			to.Log = ""
+		}
+		v.Root.navigate(to)
+		s.turnBlocks(from)
+	}
+	out = append(out, bar, v.strips(b.val), pager(int64(b.val.Offset), int64(shown), int64(b.val.Total), "block", turn, blocksPage), view.Div("actions", view.Link("button", replay, view.IconPlay.UI(), goapp.Text(text.T("Replay the scan")))))
 	return out
 }
 

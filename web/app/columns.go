@@ -230,7 +230,7 @@ func (v *rowsView) statsPanel() goapp.UI {
 		tools = append(tools, view.Group(step(view.IconLeft, text.T("The column before"), at-1), step(view.IconRight, text.T("The next column"), at+1))...)
 	}
 	if l.val != nil {
-		tools = append(tools, &view.CopyButton{Label: text.T("Copy the statistics as JSON"), Text: toJSON(l.val)})
+		tools = append(tools, &view.CopyButton{Label: text.T("Copy the statistics as JSON"), Make: func() string { return toJSON(l.val) }})
 	}
 	tools = append(tools, view.IconButton(view.IconClose, text.T("Close the statistics"), func(goapp.Context, goapp.Event) { v.showStats(v.State.Stats) }))
 	body := []goapp.UI{view.Div("detail-head", title, view.Div("detail-tools", tools...))}

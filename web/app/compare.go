@@ -103,7 +103,7 @@ func (v *compareView) answer(c *api.Compare) []goapp.UI {
 		tile(text.F("files added, %s", model.Bytes(f.AddedSize)), model.Count(int64(f.Added)), int64(f.Added), ""),
 		tile(text.F("files removed, %s", model.Bytes(f.LostSize)), model.Count(int64(f.Removed)), int64(f.Removed), ""),
 		tile(text.T("schema changes"), model.Count(int64(len(c.Schema))), int64(len(c.Schema)), ""))
-	out = append(out, view.Div("compare-head", view.Div("tiles", tiles...), view.Div("detail-tools", &view.CopyButton{Label: text.T("Copy the comparison as JSON"), Text: toJSON(c)})))
+	out = append(out, view.Div("compare-head", view.Div("tiles", tiles...), view.Div("detail-tools", &view.CopyButton{Label: text.T("Copy the comparison as JSON"), Make: func() string { return toJSON(c) }})))
 	if len(instants) > 0 {
 		out = append(out, view.Div("between", append([]goapp.UI{view.Span("dim", text.F("%s between:", model.Plural(int64(len(instants)), "write")))}, instants...)...))
 	}

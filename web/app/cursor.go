@@ -78,6 +78,10 @@ type cursorBar struct {
 	playing bool
 	speed   int
 	table   string
+
+	// marksOf are the stops whose marks are drawn, marksRev counts them.
+	marksOf  *model.Stops
+	marksRev int
 }
 
 // dragPause is how long the slider rests before the views follow.
@@ -269,7 +273,7 @@ func (v *cursorBar) bar() []goapp.UI {
 		OnChange(func(goapp.Context, goapp.Event) { v.release() })
 	body := []goapp.UI{
 		view.Div("cursor-tools", tools...),
-		view.Div("cursor-track", v.marks(stops), slider),
+		view.Div("cursor-track", v.marked(stops), slider),
 		goapp.Div().Class("cursor-now").Body(what...),
 		view.Button("small", text.T("Latest"), func(goapp.Context, goapp.Event) { v.stop(); v.Root.moveCursor("", true) }).Disabled(place == n).Class("cursor-latest"),
 	}
@@ -335,6 +339,27 @@ func (v *cursorBar) note(st model.State) string {
 
 // fewMarks is how many stops are drawn one by one; more are drawn as how many there are.
 const fewMarks = 160
+
+// cursorMarks draws the marks of a cursorBar once for each list of stops, not with every move.
+type cursorMarks struct {
+	goapp.Compo
+
+	Bar *cursorBar
+	// Rev changes with the list.
+	Rev int
+}
+
+// Render implements go-app's Composer.
+func (m *cursorMarks) Render() goapp.UI { return m.Bar.marks(m.Bar.marksOf) }
+
+// marked are the marks of the stops as a part of the bar.
+func (v *cursorBar) marked(stops *model.Stops) goapp.UI {
+	if v.marksOf != stops {
+		v.marksOf = stops
+		v.marksRev++
+	}
+	return &cursorMarks{Bar: v, Rev: v.marksRev}
+}
 
 // marks are the stops along the slider, in the colours of their actions.
 func (v *cursorBar) marks(stops *model.Stops) goapp.UI {

@@ -22,7 +22,12 @@ type gridBody struct {
 	View *rowsView
 	// Rev changes whenever the view is drawn.
 	Rev int
+
+	ctx goapp.Context
 }
+
+// OnMount implements app.Mounter.
+func (g *gridBody) OnMount(ctx goapp.Context) { g.ctx = ctx }
 
 // Render implements app.Composer.
 func (g *gridBody) Render() goapp.UI {
@@ -37,10 +42,15 @@ func (v *rowsView) drawnGrid() goapp.UI {
 }
 
 // redraw draws the grid again, and nothing around it.
-func (v *rowsView) redraw() {
-	if v.body != nil && v.body.Mounted() {
-		v.body.Update()
+func (v *rowsView) redraw() { v.inGrid(func() {}) }
+
+// inGrid runs f on the UI goroutine and draws the grid again, and nothing around it.
+func (v *rowsView) inGrid(f func()) {
+	if b := v.body; b != nil && b.ctx != nil && b.Mounted() {
+		b.ctx.Dispatch(func(goapp.Context) { f() })
+		return
 	}
+	v.ctx.Dispatch(func(goapp.Context) { f() })
 }
 
 // columns chooses the columns to draw and their widths.
@@ -425,23 +435,17 @@ func (v *rowsView) drawGrid() goapp.UI {
 		cols.WriteString(" " + view.Px(v.widths[i]) + "px")
 	}
 	cols.WriteString(" " + view.Px(after) + "px")
-	spacer := func() goapp.UI { return goapp.Div() }
 	drawn, _ := v.drawnColumns()
 	active := ""
 
-	order := model.SplitOrder(v.State.Order)
-	head := []goapp.UI{goapp.Div().Class("rownum corner").Role("columnheader").Aria("label", text.T("Row number")).Text("#")}
-	for _, j := range drawn {
-		if j == first && j >= v.pinned {
-			head = append(head, spacer())
-		}
-		head = append(head, v.headCell(j, order, &active))
-	}
-	if first >= end {
-		head = append(head, spacer())
-	}
-
 	rows := v.gridRows(drawn, first, &active)
+	head := &gridHead{View: v, Gen: v.rowGen, Order: v.State.Order, Stats: v.State.Stats, Current: -1}
+	if v.curRow < 0 {
+		head.Current = v.curCol
+		if slices.Contains(drawn, v.curCol) {
+			active = "head-current"
+		}
+	}
 	count := int64(-1)
 	if v.known {
 		count = v.total + 1
@@ -459,7 +463,7 @@ func (v *rowsView) drawGrid() goapp.UI {
 	}
 	return g.OnClick(v.click).OnKeyDown(v.key).OnContextMenu(v.openMenu).On("pointerdown", v.press).Body(
 		all.Body(
-			goapp.Div().Class("grid-head").Role("row").Aria("rowindex", 1).Body(head...),
+			head,
 			goapp.Div().Class("grid-rows").Role("rowgroup").Style("transform", "translateY("+view.Px(v.win.Top-float64(v.win.First-v.anchor)*rowHeight)+"px)").Body(rows...),
 		))
 }
@@ -475,7 +479,35 @@ func (v *rowsView) pinClass(j int) string {
 	return " pin pin" + strconv.Itoa(j)
 }
 
-func (v *rowsView) headCell(j int, order []api.SortKey, active *string) goapp.UI {
+// gridHead draws the names of the columns. Like gridRow it is drawn again when its fields change.
+type gridHead struct {
+	goapp.Compo
+
+	View         *rowsView
+	Gen          int
+	Order, Stats string
+	Current      int // the current column, -1 where a row is current
+}
+
+// Render implements app.Composer.
+func (h *gridHead) Render() goapp.UI {
+	v := h.View
+	order := model.SplitOrder(h.Order)
+	drawn, first := v.drawnColumns()
+	out := []goapp.UI{goapp.Div().Class("rownum corner").Role("columnheader").Aria("label", text.T("Row number")).Text("#")}
+	for _, j := range drawn {
+		if j == first && j >= v.pinned {
+			out = append(out, goapp.Div())
+		}
+		out = append(out, v.headCell(j, order, j == h.Current))
+	}
+	if first >= v.colEnd {
+		out = append(out, goapp.Div())
+	}
+	return goapp.Div().Class("grid-head").Role("row").Aria("rowindex", 1).Body(out...)
+}
+
+func (v *rowsView) headCell(j int, order []api.SortKey, current bool) goapp.UI {
 	c := v.first.Columns[v.shown[j]]
 	class := "hcell"
 	if numeric(c.Type) {
@@ -503,10 +535,9 @@ func (v *rowsView) headCell(j int, order []api.SortKey, active *string) goapp.UI
 		class += " ordered"
 		cell = cell.Aria("sort", dir)
 	}
-	if v.curRow < 0 && j == v.curCol {
+	if current {
 		class += " current"
-		*active = "head-current"
-		cell = cell.ID(*active)
+		cell = cell.ID("head-current")
 	}
 	body := []goapp.UI{view.Span("hname", c.Name), view.Span("htype", c.Type)}
 	if !v.Stream {
@@ -515,8 +546,18 @@ func (v *rowsView) headCell(j int, order []api.SortKey, active *string) goapp.UI
 	return cell.Class(class).Body(append(body, goapp.Span().Class("hsize").Aria("hidden", true))...)
 }
 
-// rowsAtOnce is how many rows are drawn anew by one task of the page: elements take time to make.
-const rowsAtOnce = 9
+// How many rows are drawn anew by one task of the page: as many as take drawTime by what the last ones took, as making
+// elements takes the longest, and a browser that is busy with something else longer still.
+const (
+	fewRows, mostRows, firstRows = 4, 24, 6
+	drawTime                     = 10 * time.Millisecond
+)
+
+// gridSlot is the place of a row in the grid: the row and the state that are drawn there.
+type gridSlot struct {
+	row   int64 // -1 for none
+	state int
+}
 
 // gridRows are the rows in sight. Row i lies in slot i modulo the number of slots, so that scrolling by a row draws
 // one row, and where many rows change, a task draws some of them and leaves the rest to the next.
@@ -540,45 +581,47 @@ func (v *rowsView) gridRows(drawn []int, first int, active *string) []goapp.UI {
 		v.rowGen++
 	}
 	if int64(len(v.slots)) != n {
-		v.slots = make([]int64, n)
+		v.slots = make([]gridSlot, n)
 		for i := range v.slots {
-			v.slots[i] = -1
+			v.slots[i].row = -1
 		}
 	}
 	if d := v.win.First - v.anchor; d > 100_000 || d < -100_000 {
 		v.anchor = v.win.First
 	}
-	left := rowsAtOnce
-	if v.slots != nil && !slices.ContainsFunc(v.slots, func(i int64) bool { return i >= 0 }) && !v.later && !v.begun {
+	left := v.atOnce
+	if left == 0 {
+		left = firstRows
+	}
+	if v.slots != nil && !v.later && !v.begun {
 		// The head and all around it are new, too: the rows come next.
 		left, v.begun = 0, true
 	}
+	fresh := 0
 	for k := range v.win.Count {
 		i := v.win.First + k
-		if at := i % n; v.slots[at] != i {
-			if left == 0 {
+		to := gridSlot{i, v.rowState(i)}
+		if at := i % n; v.slots[at] != to {
+			if fresh == left {
 				v.drawLater()
 				break
 			}
-			v.slots[at] = i
-			left--
+			v.slots[at] = to
+			fresh++
 		}
 	}
+	if fresh > 0 && v.ctx != nil {
+		began := time.Now()
+		v.ctx.Defer(func(goapp.Context) { v.took(fresh, time.Since(began)) })
+	}
 	out := make([]goapp.UI, 0, n)
-	for _, i := range v.slots {
-		if i < 0 {
+	for _, x := range v.slots {
+		if x.row < 0 {
 			out = append(out, goapp.Div().Class("grow none").Role("presentation"))
 			continue
 		}
-		r := &gridRow{View: v, Row: i, Gen: v.rowGen, At: i - v.anchor, Current: -1}
-		cells, page := v.row(i)
-		switch {
-		case cells != nil:
-			r.State = rowThere
-		case page != nil && page.fault != nil:
-			r.State = rowFailed
-		}
-		if i == v.curRow {
+		r := &gridRow{View: v, Row: x.row, Gen: v.rowGen, At: x.row - v.anchor, State: x.state, Current: -1}
+		if x.row == v.curRow {
 			r.Current, r.Inspected = v.curCol, v.inspect
 			if r.State == rowThere && slices.Contains(drawn, v.curCol) {
 				*active = "cell-current"
@@ -589,18 +632,21 @@ func (v *rowsView) gridRows(drawn []int, first int, active *string) []goapp.UI {
 	return out
 }
 
+// took learns from how long rows took to draw how many are drawn next.
+func (v *rowsView) took(rows int, d time.Duration) {
+	per := max(d/time.Duration(rows), 50*time.Microsecond)
+	v.perRow = (v.perRow + per) / 2
+	v.atOnce = min(max(int(drawTime/max(v.perRow, per/2, 1)), fewRows), mostRows)
+}
+
 // drawLater goes on drawing in a task of its own.
 func (v *rowsView) drawLater() {
 	if v.later {
 		return
 	}
 	v.later = true
-	time.AfterFunc(time.Millisecond, func() {
-		v.ctx.Dispatch(func(goapp.Context) {
-			v.later = false
-			v.redraw()
-		})
-	})
+	v.Root.tidy.soon()
+	time.AfterFunc(time.Millisecond, func() { v.inGrid(func() { v.later = false }) })
 }
 
 // The states of a row.
@@ -633,24 +679,36 @@ func (r *gridRow) Render() goapp.UI {
 	drawn, first := v.drawnColumns()
 	out := make([]goapp.UI, 0, len(drawn)+3)
 	out = append(out, goapp.Div().Class("rownum num").Role("rowheader").Text(strconv.FormatInt(i+1, 10)))
-	switch {
-	case cells != nil:
+	if r.State == rowFailed && page != nil && page.fault != nil {
+		f, n := page.fault, i/rowsPage
+		out = append(out, goapp.Div().Class("gcell fault-cell").Role("gridcell").Body(goapp.Text(f.Message+" "),
+			view.Button("small", text.T("Try again"), func(goapp.Context, goapp.Event) { delete(v.pages, n); v.need(n) }, n)))
+	} else {
+		// A row that waits has the elements of one that is there, so that its values need no new ones.
 		for _, j := range drawn {
 			if j == first && j >= v.pinned {
 				out = append(out, goapp.Div())
 			}
-			out = append(out, v.gridCell(i, j, cells))
+			if r.State == rowThere && cells != nil {
+				out = append(out, v.gridCell(i, j, cells))
+			} else {
+				out = append(out, goapp.Div().Class("waits"+v.pinClass(j)).Role("gridcell").Text(""))
+			}
 		}
-	case page != nil && page.fault != nil:
-		f := page.fault
-		n := i / rowsPage
-		out = append(out, goapp.Div().Class("gcell fault-cell").Role("gridcell").Body(goapp.Text(f.Message+" "),
-			view.Button("small", text.T("Try again"), func(goapp.Context, goapp.Event) { delete(v.pages, n); v.need(n) }, n)))
-	default:
-		out = append(out, goapp.Div().Class("gcell waiting").Role("gridcell").Body(view.Div("bone")))
 	}
 	return goapp.Div().Class(class).Role("row").Aria("rowindex", strconv.FormatInt(i+2, 10)).DataSet("r", strconv.FormatInt(i, 10)).
-		Style("transform", "translateY("+view.Px(float64(r.At)*rowHeight)+"px)").Body(out...)
+		Style("top", strconv.FormatInt(r.At*rowHeight, 10)+"px").Body(out...)
+}
+
+// rowState is how a row is to be drawn.
+func (v *rowsView) rowState(i int64) int {
+	switch cells, page := v.row(i); {
+	case cells != nil:
+		return rowThere
+	case page != nil && page.fault != nil:
+		return rowFailed
+	}
+	return rowWaits
 }
 
 // drawnColumns are the columns that are drawn, among those shown; first is the first one that is not pinned.

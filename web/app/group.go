@@ -80,7 +80,7 @@ func (v *groupView) group(a *api.Group) []goapp.UI {
 	if a.Group.ReplacedBy == "" {
 		actions = append(actions, view.Link("button small", rows, view.IconRows.UI(), goapp.Text(text.T("Rows of the file group"))))
 	}
-	actions = append(actions, &view.CopyButton{Label: text.T("Copy as JSON"), Text: asJSON(a)})
+	actions = append(actions, &view.CopyButton{Label: text.T("Copy as JSON"), Make: func() string { return asJSON(a) }})
 	note := text.F("%s read", model.Plural(int64(a.Read), "instant"))
 	if a.Before != "" {
 		note = text.F("only the newest instants were read, from %s on", a.Before)
@@ -168,13 +168,14 @@ func (v *groupView) chart(a *api.Group) goapp.UI {
 		shapes = append(shapes, view.Svg("line").Attr("data-c", "group-at "+view.ActionClass(action[t])).Attr("x1", view.Px(x(i)+step/2)).Attr("x2", view.Px(x(i)+step/2)).Attr("y1", "14").Attr("y2", view.Px(top+float64(len(rows))*lane)).Body(view.Svg("title").Text(t+" "+action[t])),
 			view.Svg("circle").Attr("data-c", "group-dot "+view.ActionClass(action[t])).Attr("cx", view.Px(x(i)+step/2)).Attr("cy", "8").Attr("r", "4").Body(view.Svg("title").Text(t+" "+action[t])))
 	}
-	box := func(class string, t string, r int, n int64, title string) {
+	// A box stands over the middle of its instant's column: from, to the left and right of it.
+	box := func(class string, t string, r int, n int64, from, to float64, title string) {
 		i, ok := column[t]
 		if !ok {
 			return
 		}
 		h := tall(n)
-		shapes = append(shapes, view.Svg("rect").Attr("data-c", class).Attr("x", view.Px(x(i)+step/2-13)).Attr("y", view.Px(top+float64(r)*lane+floor-h)).Attr("width", "26").Attr("height", view.Px(h)).Attr("rx", "3").
+		shapes = append(shapes, view.Svg("rect").Attr("data-c", class).Attr("x", view.Px(x(i)+step/2+from)).Attr("y", view.Px(top+float64(r)*lane+floor-h)).Attr("width", view.Px(to-from)).Attr("height", view.Px(h)).Attr("rx", "3").
 			Body(view.Svg("title").Text(title)))
 	}
 	for r := range rows {
@@ -190,8 +191,13 @@ func (v *groupView) chart(a *api.Group) goapp.UI {
 		if sl.Latest {
 			class += " latest"
 		}
+		// Before table version 8 log files have the instant of the base file: they stand beside it.
 		if b := sl.Base; b != nil {
-			box("group-base"+class, b.Instant, r, b.Size, b.Name+", "+model.Bytes(b.Size)+", "+b.State)
+			from, to := -13.0, 13.0
+			if slices.ContainsFunc(sl.Logs, func(l api.File) bool { return l.Instant == b.Instant }) {
+				from, to = -23, -1
+			}
+			box("group-base"+class, b.Instant, r, b.Size, from, to, b.Name+", "+model.Bytes(b.Size)+", "+b.State)
 		}
 		// Several log files of one instant stand for one box, before table version 8 all of a slice.
 		sum, names := map[string]int64{}, map[string]int{}
@@ -201,8 +207,11 @@ func (v *groupView) chart(a *api.Group) goapp.UI {
 		}
 		for _, t := range times {
 			if names[t] > 0 {
-				at := t
-				box("group-log"+class, at, r, sum[t], model.Plural(int64(names[t]), "log file")+", "+model.Bytes(sum[t]))
+				from, to := -13.0, 13.0
+				if sl.Base != nil && sl.Base.Instant == t {
+					from, to = 1, 23
+				}
+				box("group-log"+class, t, r, sum[t], from, to, model.Plural(int64(names[t]), "log file")+", "+model.Bytes(sum[t]))
 			}
 		}
 	}
@@ -218,7 +227,7 @@ func (v *groupView) chart(a *api.Group) goapp.UI {
 			shapes = append(shapes, view.Svg("path").Attr("data-c", "group-gone").Attr("d", "M"+view.Px(cx-6)+" "+view.Px(cy-6)+"l12 12m0 -12l-12 12").Body(view.Svg("title").Text(e.What+": "+e.File)))
 		case "base file", "log file":
 			if e.Gone {
-				box("group-was", e.Instant, r, 0, e.File+", "+text.T("no longer there"))
+				box("group-was", e.Instant, r, 0, -13, 13, e.File+", "+text.T("no longer there"))
 			}
 		}
 	}

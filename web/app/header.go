@@ -38,8 +38,8 @@ func (r *Root) tablePage() goapp.UI {
 		view.Div("ended", view.Group(r.accessEnded())...),
 		r.headline(o),
 		r.tabBar(),
-		view.Div("cursor-place", view.Group(r.cursor())...),
-		view.Div("view view-"+string(s.state.View), r.view()),
+		&view.Later{Class: "cursor-place", Draw: func() []goapp.UI { return []goapp.UI{r.cursor()} }},
+		&view.Later{Class: "view view-" + string(s.state.View), Key: s.state.Table + " " + string(s.state.View), Draw: func() []goapp.UI { return []goapp.UI{r.view()} }},
 	)
 }
 

@@ -100,7 +100,7 @@ func (v *healthView) summary(a *api.Health) goapp.UI {
 	}
 	return goapp.Div().Class("health-summary", tone).Body(icon.UI(),
 		view.Div("health-title", goapp.H2().Text(title), view.Div("badges", tally...), goapp.P().Class("dim").Text(text.F("Looked at %s.", looked))),
-		view.Div("detail-tools", deep, &view.CopyButton{Label: text.T("Copy the findings as JSON"), Text: toJSON(a)}))
+		view.Div("detail-tools", deep, &view.CopyButton{Label: text.T("Copy the findings as JSON"), Make: func() string { return toJSON(a) }}))
 }
 
 func lower(s string) string {
@@ -115,8 +115,8 @@ const evidenceShown = 8
 func (v *healthView) finding(f *api.HealthFinding) goapp.UI {
 	tone, word, icon := levelTone(f.Level)
 	body := []goapp.UI{
-		view.Div("health-head", goapp.H3().Lang(view.Lang(f.Title)).Text(f.Title), view.Badge(tone, word), view.Span("dim num", countNote(f.Count))),
-		goapp.P().Lang(view.Lang(f.Detail)).Text(f.Detail),
+		view.Div("health-head", goapp.H3().Body(view.Spoken("", f.Title)), view.Badge(tone, word), view.Span("dim num", countNote(f.Count))),
+		goapp.P().Body(view.Spoken("", f.Detail)),
 	}
 	var facts []goapp.UI
 	for i, e := range f.Evidence {
@@ -137,7 +137,7 @@ func (v *healthView) finding(f *api.HealthFinding) goapp.UI {
 		body = append(body, list...)
 	}
 	if f.Hudi != "" {
-		body = append(body, goapp.P().Class("hudi-does").Body(goapp.Strong().Text(text.T("Hudi: ")), goapp.Text(f.Hudi)))
+		body = append(body, goapp.P().Class("hudi-does").Body(goapp.Strong().Text(text.T("Hudi: ")), view.Spoken("", f.Hudi)))
 	}
 	if st, label, ok := v.link(f.Link); ok {
 		body = append(body, view.Div("actions", view.Link("button small", st, goapp.Text(label))))
@@ -154,9 +154,9 @@ func countNote(n int) string {
 
 func (v *healthView) evidence(e api.HealthEvidence) []goapp.UI {
 	st := v.Root.s.state
-	out := []goapp.UI{goapp.Span().Text(e.Text)}
+	out := []goapp.UI{view.Spoken("", e.Text)}
 	if e.Value != 0 || e.Unit != "" {
-		out = append(out, goapp.B().Class("num").Text(amount(e.Value, e.Unit)))
+		out = append(out, goapp.B().Class("num").Text(text.Said(amount(e.Value, e.Unit))))
 	}
 	if e.Instant != "" {
 		to := st.Go(model.Timeline)
@@ -229,7 +229,7 @@ func (v *healthView) checks(a *api.Health) goapp.UI {
 		case "skipped":
 			mark = view.Badge("", text.T("skipped"))
 		}
-		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Text(c.Title), goapp.Td().Body(mark), goapp.Td().Class("dim").Text(c.Note)))
+		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(view.Spoken("", c.Title)), goapp.Td().Body(mark), goapp.Td().Class("dim").Body(view.Spoken("", c.Note))))
 	}
 	return goapp.Section().Class("panel").Body(goapp.H2().Text(text.T("Checks")), view.Wrap("table-wrap", goapp.Table().Class("stats").Body(
 		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text(text.T("Check")), goapp.Th().Scope("col").Text(text.T("Outcome")), goapp.Th().Scope("col").Text(text.T("Note")))),
@@ -288,7 +288,7 @@ func (v *thresholdForm) Render() goapp.UI {
 		}
 		input := goapp.Input().ID(id).Class("limit num").Type("text").Value(shown).AutoComplete(false).Spellcheck(false).Aria("label", t.Name).
 			Aria("describedby", id+"-what").OnChange(func(ctx goapp.Context, _ goapp.Event) { v.set(t, ctx.JSSrc().Get("value").String()) }, t.Name, t.Value)
-		what := []goapp.UI{goapp.Span().ID(id + "-what").Text(t.What)}
+		what := []goapp.UI{goapp.Span().ID(id + "-what").Body(view.Spoken("", t.What))}
 		if wrong {
 			input = input.Aria("invalid", true)
 			example := "12 " + t.Unit

@@ -102,7 +102,7 @@ func (v *historyView) answer(h *api.History) []goapp.UI {
 		goapp.Span().Class("dim").Body(goapp.Text(text.T("as of ")), goapp.Span().Class("mono").Title(model.Clock(h.AsOf)).Text(h.AsOf)),
 		goapp.Span().Class("dim").Title(text.T("The Hudi release whose rules of reading were followed")).Text(text.F("rules: %s", rulesName(v.Root.s.state, h.Rules))),
 		view.Span("dim", looked),
-		view.Div("toolbar-end", append(tools, &view.CopyButton{Label: text.T("Copy the history as JSON"), Text: toJSON(h)})...),
+		view.Div("toolbar-end", append(tools, &view.CopyButton{Label: text.T("Copy the history as JSON"), Make: func() string { return toJSON(h) }})...),
 	)...)}
 	if f := view.Findings(h.Findings); f != nil {
 		out = append(out, f)
@@ -186,7 +186,7 @@ func (v *historyView) copy(h *api.History, key string, c *api.KeyInGroup) goapp.
 	body := []goapp.UI{view.Div("copy-head",
 		view.Div("copy-place", view.Mono(partitionName(c.Partition)), view.Link("link mono", files, goapp.Text(model.ShortID(c.FileID)))),
 		view.Div("badges", badges...),
-		view.Div("detail-tools", &view.CopyButton{Label: text.T("Copy this file group's history as JSON"), Text: toJSON(c)}),
+		view.Div("detail-tools", &view.CopyButton{Label: text.T("Copy this file group's history as JSON"), Make: func() string { return toJSON(c) }}),
 	)}
 	for i := range c.Slices {
 		body = append(body, v.slice(h, key, c, i))
@@ -273,7 +273,7 @@ func (v *historyView) rung(h *api.History, c *api.KeyInGroup, s *api.SliceHistor
 	facts = append(facts, view.Fact(text.T("In"), v.place(c, s, ver)...))
 	body := []goapp.UI{
 		view.Div("rung-head", head...),
-		goapp.P().Class("why").Text(sentence(ver.Why)),
+		goapp.P().Class("why").Body(reason(ver.Why)),
 		view.Facts("inline", facts...),
 	}
 	if len(ver.Row) > 0 {
@@ -451,5 +451,13 @@ func (v *historyView) outcome(h *api.History, c *api.KeyInGroup) goapp.UI {
 	}
 	return goapp.Div().Class("shown").DataSet("shown", "yes").Body(view.IconCheck.UI(),
 		view.Div("finding-text", goapp.Strong().Text(text.T("A snapshot shows this row.")), goapp.Text(" "), view.Link("link", rows, goapp.Text(text.T("Rows of the file group")))),
-		&view.CopyButton{Label: text.T("Copy the row as JSON"), Text: toJSON(cells)})
+		&view.CopyButton{Label: text.T("Copy the row as JSON"), Make: func() string { return toJSON(cells) }})
+}
+
+// reason is why a version lost or won, as a sentence where the core gives a part of one.
+func reason(why string) goapp.UI {
+	if text.Said(why) == why {
+		why = sentence(why)
+	}
+	return view.Spoken("", why)
 }

@@ -26,7 +26,7 @@ func (v *tableView) housekeeping() goapp.UI {
 	}
 	head := []goapp.UI{goapp.H2().Text(text.T("Housekeeping"))}
 	if h.val != nil {
-		head = append(head, view.Div("detail-tools", view.Span("dim", text.T("what lies below .hoodie")), &view.CopyButton{Label: text.T("Copy as JSON"), Text: toJSON(h.val)}))
+		head = append(head, view.Div("detail-tools", view.Span("dim", text.T("what lies below .hoodie")), &view.CopyButton{Label: text.T("Copy as JSON"), Make: func() string { return toJSON(h.val) }}))
 	}
 	return goapp.Section().Class("panel wide").Body(append([]goapp.UI{view.Div("panel-head", head...)}, body...)...)
 }

@@ -75,6 +75,37 @@ func (r *Root) setLang(code string) {
 	})
 }
 
+// withoutStorage makes up for storage that the browser forbids, where even naming it ends a program: what is kept there
+// is then kept nowhere. It is called before go-app looks into it.
+func withoutStorage() {
+	w := goapp.Window()
+	for _, name := range []string{"localStorage", "sessionStorage"} {
+		if reachable(name) {
+			continue
+		}
+		none := goapp.FuncOf(func(goapp.Value, []goapp.Value) any { return nil })
+		store := w.Get("Object").New()
+		for _, method := range []string{"getItem", "setItem", "removeItem", "clear", "key"} {
+			store.Set(method, none)
+		}
+		store.Set("length", 0)
+		is := w.Get("Object").New()
+		is.Set("value", store)
+		w.Get("Object").Call("defineProperty", w, name, is)
+	}
+}
+
+// reachable reports whether a property of the window can be read.
+func reachable(name string) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	w := goapp.Window()
+	return w.Get("Reflect").Call("get", w, name).Truthy()
+}
+
 // remember keeps a choice of the user in the browser, and forgets it with "". Storage may be forbidden; the choice is then
 // this page's only.
 func remember(key, value string) {
@@ -85,6 +116,15 @@ func remember(key, value string) {
 		return
 	}
 	store.Call("setItem", key, value)
+}
+
+// recall is a choice that remember keeps, "" where there is none.
+func recall(key string) (value string) {
+	defer func() { _ = recover() }()
+	if v := goapp.Window().Get("localStorage").Call("getItem", key); v.Type() == goapp.TypeString {
+		return v.String()
+	}
+	return ""
 }
 
 // langButton switches the language.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
@@ -26,6 +27,37 @@ type learn struct {
 	// shown is the step that the panel showed last, folded whether its text is put away.
 	shown  string
 	folded bool
+	// progress is which steps were shown, nil before it was recalled. It stays in this browser.
+	progress lesson.Progress
+}
+
+// progressKey names the progress among what the browser keeps.
+const progressKey = "hudiscope.lessons"
+
+// done is which steps were shown, in this tab and before.
+func (l *learn) done() lesson.Progress {
+	if l.progress == nil {
+		l.progress = lesson.ParseProgress(recall(progressKey))
+	}
+	return l.progress
+}
+
+// see notes that a step is shown. What other tabs have noted meanwhile is kept.
+func (l *learn) see(id string, step int) {
+	if l.done().See(id, step) {
+		for other, steps := range lesson.ParseProgress(recall(progressKey)) {
+			for _, n := range steps {
+				l.progress.See(other, n)
+			}
+		}
+		remember(progressKey, l.progress.String())
+	}
+}
+
+// forget begins anew.
+func (l *learn) forget() {
+	l.progress = lesson.Progress{}
+	remember(progressKey, "")
 }
 
 // answer is what the user said to a question, and what the table says.
@@ -177,6 +209,7 @@ func (r *Root) lessonCards() goapp.UI {
 		return goapp.Div().Class("gallery lessons").Aria("busy", true).Body(ghosts...)
 	}
 	var cards []goapp.UI
+	done := l.done()
 	for i := range l.all {
 		x := &l.all[i]
 		questions := 0
@@ -189,13 +222,45 @@ func (r *Root) lessonCards() goapp.UI {
 		if questions > 0 {
 			count += " · " + model.Plural(int64(questions), "question")
 		}
-		cards = append(cards, view.Link("lesson-card", stepState(x, 0),
-			view.Div("lesson-number num", goapp.Text(strconv.Itoa(i+1))),
+		class, mark := "lesson-card", goapp.Text(strconv.Itoa(i+1))
+		switch seen := done.Seen(x); {
+		case done.Finished(x):
+			class, mark = "lesson-card finished", view.IconCheck.UI()
+			count = text.F("finished · %s", count)
+		case seen > 0:
+			count = text.F("%s of %s seen", strconv.Itoa(seen), model.Plural(int64(len(x.Steps)), "step"))
+		}
+		cards = append(cards, view.Link(class, stepState(x, 0),
+			view.Div("lesson-number num", mark),
 			goapp.H3().Text(x.Title.In(text.Lang())),
 			goapp.P().Text(x.About.In(text.Lang())),
-			view.Span("dim small", count)))
+			view.Span("dim small lesson-count", count)))
 	}
-	return view.Div("gallery lessons", cards...)
+	return view.Div("", view.Group(r.lessonProgress(), view.Div("gallery lessons", cards...))...)
+}
+
+// lessonProgress says how many lessons are finished and leads to the next one; nil before the first step.
+func (r *Root) lessonProgress() goapp.UI {
+	l := &r.learn
+	done := l.done()
+	seen := false
+	for i := range l.all {
+		seen = seen || done.Seen(&l.all[i]) > 0
+	}
+	if !seen {
+		return nil
+	}
+	n, all := done.FinishedOf(l.all), len(l.all)
+	var next goapp.UI = goapp.Strong().Text(text.T("All lessons are finished."))
+	if x, step := done.Next(l.all); x != nil {
+		next = view.Link("button small primary lesson-go-on", stepState(x, step), goapp.Text(text.F("Next: %s", x.Title.In(text.Lang()))), view.IconRight.UI())
+	}
+	return goapp.Div().Class("lesson-progress").Body(
+		goapp.Span().Class("num").Text(text.F("%s of %s finished", strconv.Itoa(n), strconv.Itoa(all))),
+		goapp.Div().Class("meter").Aria("hidden", true).Body(goapp.Div().Style("width", strconv.Itoa(n*100/max(all, 1))+"%")),
+		next,
+		view.Button("small lesson-forget", text.T("Begin anew"), func(goapp.Context, goapp.Event) { l.forget(); r.s.rev++ }).
+			Title(text.T("Forget which lessons are finished. This is kept in this browser only.")))
 }
 
 // learnSection is the part of the home page about the lessons.
@@ -262,6 +327,7 @@ func (v *lessonPanel) stepped(key string) {
 		return
 	}
 	r.learn.shown = key
+	r.learn.see(r.s.state.Lesson, r.s.state.LessonStep)
 	typed := ""
 	if a := r.learn.answers[key]; a != nil {
 		typed = a.typed
@@ -313,7 +379,7 @@ func (v *lessonPanel) Render() goapp.UI {
 			dot = dot.Class("current").Aria("current", "step")
 		case a != nil && a.done && a.right:
 			dot = dot.Class("right")
-		case i < at:
+		case slices.Contains(r.learn.done()[l.ID], i):
 			dot = dot.Class("past")
 		}
 		dots = append(dots, dot)

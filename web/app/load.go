@@ -71,6 +71,8 @@ func wantBy[A any](s *Session, l *load[A], key string, fetch func(context.Contex
 	go func() {
 		a, err := fetch(ctx, progress)
 		cancel()
+		// What was decoded took its time: drawing it is a task of its own.
+		time.Sleep(time.Millisecond)
 		s.dispatch(func() {
 			if l.seq != seq {
 				return

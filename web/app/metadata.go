@@ -42,7 +42,7 @@ func (v *metadataView) Render() goapp.UI {
 	var body []goapp.UI
 	switch {
 	case m.fault != nil && (m.fault.Kind == "not found" || m.fault.Kind == "empty") && len(v.parts) == 0:
-		body = append(body, view.Empty(view.IconMeta, text.T("No metadata table"), m.fault.Message+" "+m.fault.Try))
+		body = append(body, view.Empty(view.IconMeta, text.T("No metadata table"), text.F("Readers of this table list its files and read their footers themselves. %s", strings.TrimSpace(m.fault.Message+" "+m.fault.Try))))
 	case m.fault != nil:
 		body = append(body, v.partitions(), view.FaultPanel(m.fault, v.Root.bytesLink(m.fault), m.retrier(s)))
 	case m.val == nil:
@@ -248,7 +248,7 @@ func (v *metadataView) record(r *api.MetadataRecord) goapp.UI {
 	}
 	return goapp.Tr().Body(
 		goapp.Td().Class("dim").Text(r.Partition), goapp.Th().Scope("row").Class("mono wrap").Title(r.Key).Text(key), goapp.Td().Text(r.TypeName),
-		goapp.Td().Body(value...), goapp.Td().Body(&view.CopyButton{Label: text.T("Copy the record as JSON"), Text: toJSON(r)}))
+		goapp.Td().Body(value...), goapp.Td().Body(&view.CopyButton{Label: text.T("Copy the record as JSON"), Make: func() string { return toJSON(r) }}))
 }
 
 func (v *metadataView) stats(s *api.MetadataStats) goapp.UI {

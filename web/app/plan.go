@@ -148,7 +148,7 @@ func (v *planView) tiles(p *api.Plan) goapp.UI {
 		facts = append([]goapp.UI{view.Fact(text.T("As of"), view.Mono(p.AsOf))}, facts...)
 	}
 	return view.Div("compare-head", view.Div("tiles", tiles...), view.Facts("inline", facts...),
-		view.Div("detail-tools", &view.CopyButton{Label: text.T("Copy the plan as JSON"), Text: toJSON(p)}))
+		view.Div("detail-tools", &view.CopyButton{Label: text.T("Copy the plan as JSON"), Make: func() string { return toJSON(p) }}))
 }
 
 func share(f float64) string {
@@ -268,7 +268,7 @@ func chosenTable(r *Root, list []api.ChosenInstant) goapp.UI {
 		if x.Archived {
 			what = append(what, view.Badge("", text.T("archived")))
 		}
-		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(view.Link("link mono", to, goapp.Text(x.Requested))), goapp.Td().Class("mono").Text(x.Completed), goapp.Td().Body(what...), goapp.Td().Class("dim").Text(x.Why)))
+		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(view.Link("link mono", to, goapp.Text(x.Requested))), goapp.Td().Class("mono").Text(x.Completed), goapp.Td().Body(what...), goapp.Td().Class("dim").Body(view.Spoken("", x.Why))))
 	}
 	if n := len(list) - 500; n > 0 {
 		rows = append(rows, goapp.Tr().Body(goapp.Td().ColSpan(4).Class("dim").Text(text.F("and %s", model.Plural(int64(n), "more instant")))))
@@ -331,7 +331,7 @@ func (v *planView) pruningPanel(x *api.Pruning) goapp.UI {
 			if i.Used {
 				class, mark = "index-step used", goapp.Span().Class("badge accent").Body(view.IconCheck.UI(), goapp.Text(text.T("used")))
 			}
-			steps = append(steps, goapp.Li().Class(class).Body(goapp.Strong().Class("mono").Text(i.Name), mark, view.Span("dim", i.Why)))
+			steps = append(steps, goapp.Li().Class(class).Body(goapp.Strong().Class("mono").Text(i.Name), mark, view.Spoken("dim", i.Why)))
 		}
 		out = append(out, goapp.H3().Text(text.T("Indexes, in the order in which they are tried")), goapp.Ol().Class("index-steps").Body(steps...))
 	}
@@ -343,7 +343,7 @@ func (v *planView) pruningPanel(x *api.Pruning) goapp.UI {
 				gone++
 			}
 			if i < 200 {
-				rows = append(rows, goapp.Tr().Class(map[bool]string{true: "", false: "left-out"}[q.Kept]).Body(goapp.Th().Scope("row").Class("mono").Text(partitionName(q.Partition)), goapp.Td().Body(readOrNot(q.Kept)), goapp.Td().Class("mono").Text(q.By), goapp.Td().Class("dim").Text(q.Why)))
+				rows = append(rows, goapp.Tr().Class(map[bool]string{true: "", false: "left-out"}[q.Kept]).Body(goapp.Th().Scope("row").Class("mono").Text(partitionName(q.Partition)), goapp.Td().Body(readOrNot(q.Kept)), goapp.Td().Class("mono").Text(q.By), goapp.Td().Class("dim").Body(view.Spoken("", q.Why))))
 			}
 		}
 		if n := len(x.Partitions) - 200; n > 0 {
@@ -405,7 +405,7 @@ func (v *planView) file(f *api.FileVerdict, biggest int64) goapp.UI {
 	head := view.Div("verdict-head", view.Group(readOrNot(f.Kept), view.Link("link mono", st, goapp.Text(name)), by,
 		goapp.Div().Class("verdict-size").Aria("hidden", true).Body(goapp.Div().Style("width", view.Px(100*float64(f.Bytes)/float64(biggest))+"%")),
 		view.Span("num dim", model.Bytes(f.Bytes)))...)
-	body := []goapp.UI{head, goapp.P().Class("verdict-why").Text(f.Why)}
+	body := []goapp.UI{head, goapp.P().Class("verdict-why").Body(view.Spoken("", f.Why))}
 	if len(f.Stats) > 0 {
 		var rows []goapp.UI
 		for _, x := range f.Stats {

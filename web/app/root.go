@@ -4,6 +4,7 @@
 package app
 
 import (
+	"encoding/json"
 	"net/url"
 	"strings"
 
@@ -62,6 +63,7 @@ type Root struct {
 
 	learn  learn
 	update update
+	tidy   tidy
 }
 
 // notice is a message of the page that the user can close.
@@ -71,6 +73,9 @@ type notice struct {
 
 // NewRoot makes the page over an engine.
 func NewRoot(engine Engine) *Root {
+	if goapp.IsClient {
+		withoutStorage()
+	}
 	r := &Root{engine: engine}
 	r.s = &Session{transport: engine, secrets: map[string]string{}}
 	return r
@@ -91,9 +96,11 @@ func (r *Root) OnMount(ctx goapp.Context) {
 		ctx.Dispatch(func(goapp.Context) {
 			f()
 			r.s.rev++
+			r.tidy.soon()
 		})
 	}
 	r.s.navigate = r.navigate
+	r.tidy.reading = func() bool { return r.s.timeline.busy || r.s.older.busy }
 	if root := goapp.Window().Get("document").Get("documentElement"); root.Truthy() {
 		if t := root.Get("dataset").Get("theme"); t.Type() == goapp.TypeString {
 			r.theme = t.String()
@@ -158,7 +165,7 @@ func (r *Root) revealTab() {
 	if r.ctx == nil {
 		return
 	}
-	r.ctx.Defer(func(goapp.Context) {
+	view.AfterFrame(func() {
 		doc := goapp.Window().Get("document")
 		row, tab := doc.Call("querySelector", ".tab-row"), doc.Call("querySelector", ".tab.current")
 		if !row.Truthy() || !tab.Truthy() {
@@ -297,6 +304,7 @@ func (r *Root) topbar() goapp.UI {
 		items = append(items, view.Div("crumb", view.Group(
 			goapp.Span().Class("crumb-loc mono").Title(st.Table).Text(st.Table),
 			&view.CopyButton{Label: text.T("Copy the link to this view"), Text: goapp.Window().URL().String()},
+			r.copyShown(),
 			view.IconButton(iconReload, text.T("Read the table again"), func(goapp.Context, goapp.Event) { r.s.reload() }),
 			r.networkButton(),
 			r.expiryBadge(),
@@ -546,6 +554,12 @@ func (r *Root) stepBlock(by int) {
 		for _, b := range f.Blocks {
 			if f.File.Path == st.Log && b.Index == st.Block-1 {
 				at = len(all)
+				// Beyond the page that is there lies another.
+				if to := b.Index + by; to >= 0 && to < f.Total && (to < f.Blocks[0].Index || to > f.Blocks[len(f.Blocks)-1].Index) {
+					st.Block, st.Byte = to+1, 0
+					r.navigate(st)
+					return
+				}
 			}
 			all = append(all, place{f.File.Path, b.Index})
 		}
@@ -610,4 +624,82 @@ func (r *Root) bytesLink(f *api.Fault) goapp.UI {
 	}
 	st := model.State{Table: r.s.state.Table, View: model.Blocks, Log: f.File, Byte: f.Offset + 1}
 	return view.Link("button", st, goapp.Text(text.T("See the bytes")))
+}
+
+// copyShown copies what a view shows as the service answered it; nil where there is no answer, or where the view copies
+// by itself what is chosen in it.
+func (r *Root) copyShown() goapp.UI {
+	if r.shown() == nil {
+		return nil
+	}
+	return view.Div("copy-shown", &view.CopyButton{Icon: iconBraces, Label: text.T("Copy what this view shows as JSON"), Make: func() string { return toJSON(r.shown()) }})
+}
+
+const iconBraces view.Icon = `<path d="M7.500 3.500c-2 0-2.500.8-2.500 2.300v1.900c0 1.300-.6 2.300-1.800 2.300 1.200 0 1.800 1 1.800 2.300v1.900c0 1.500.5 2.300 2.500 2.300M12.500 3.500c2 0 2.500.8 2.500 2.300v1.900c0 1.300.6 2.300 1.800 2.300-1.200 0-1.800 1-1.800 2.300v1.900c0 1.500-.5 2.300-2.500 2.300"/>`
+
+// shown is the answer behind what the view shows, nil for none.
+func (r *Root) shown() any {
+	s, st := r.s, r.s.state
+	switch st.View {
+	case model.Timeline:
+		if st.Instant != "" {
+			return orNil(s.instant.val)
+		}
+		if all := s.instants(); all != nil && all.Len() > 0 && s.unread() == 0 {
+			return instantsOf{all}
+		}
+	case model.Files:
+		switch {
+		case st.Anatomy != "":
+			return orNil(s.anatomy.val)
+		case s.files.val != nil:
+			return s.files.val
+		}
+		return orNil(s.partitions.val)
+	case model.Blocks:
+		switch {
+		case st.Replay:
+			return orNil(s.scan.val)
+		case st.Block > 0 && s.block.val != nil:
+			return s.block.val
+		}
+		return orNil(s.blocks.val)
+	case model.Plan:
+		return orNil(s.plan.val)
+	case model.Stream:
+		return orNil(s.splits.val)
+	case model.History:
+		return orNil(s.history.val)
+	case model.Compare:
+		return orNil(s.compare.val)
+	case model.Health:
+		return orNil(s.health.val)
+	case model.Metadata:
+		return orNil(s.metadata.val)
+	case model.Table:
+		if s.config.val != nil && s.schema.val != nil {
+			return map[string]any{"overview": s.overview.val, "config": s.config.val, "schema": s.schema.val}
+		}
+	}
+	return nil
+}
+
+// orNil is an answer, or nil without a type where there is none.
+func orNil[A any](a *A) any {
+	if a == nil {
+		return nil
+	}
+	return a
+}
+
+// instantsOf writes all instants of a list as JSON.
+type instantsOf struct{ list *model.Instants }
+
+// MarshalJSON implements json.Marshaler.
+func (x instantsOf) MarshalJSON() ([]byte, error) {
+	all := make([]api.Instant, x.list.Len())
+	for i := range all {
+		all[i] = x.list.At(i)
+	}
+	return json.Marshal(map[string]any{"instants": all})
 }

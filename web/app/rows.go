@@ -51,11 +51,13 @@ type rowsView struct {
 	menu    *gridMenu
 	said    string // what was done last, for a moment
 	gridRev int
-	slots   []int64 // the row that each slot of the grid shows, -1 for none
-	anchor  int64   // the row at the top of the slots' own coordinates
-	rowGen  int     // changes with all that every row depends on
+	slots   []gridSlot
+	anchor  int64 // the row at the top of the slots' own coordinates
+	rowGen  int   // changes with all that every row depends on
 	rowKey  string
 	later   bool // more rows are drawn by a task of their own
+	atOnce  int  // rows drawn anew by a task, and how long one took lately
+	perRow  time.Duration
 	begun   bool // the grid was drawn once, without rows
 	body    *gridBody
 	copying load[string]
@@ -152,7 +154,7 @@ func (v *rowsView) refresh() {
 	v.stopCount()
 	v.query, v.pages = q, map[int64]*rowPage{}
 	v.first, v.total, v.known, v.fault, v.widths, v.auto, v.shown = nil, 0, false, nil, nil, nil, nil
-	v.menu, v.slots, v.begun = nil, nil, false
+	v.menu, v.slots, v.begun, v.later = nil, nil, false, false
 	v.copying.reset()
 	v.top, v.left, v.curRow, v.curCol, v.inspect = 0, 0, 0, 0, false
 	v.need(0)
@@ -191,6 +193,9 @@ func (v *rowsView) need(n int64) {
 	transport := v.Root.s.transport
 	changes := v.State.Query == "cdc" && !v.Stream
 	progress := newest(drawer(dispatch), func(pr api.Progress) { p.prog = pr })
+	if v.first != nil {
+		progress = nil // only that of the first page is shown
+	}
 	go func() {
 		a, err := client.Call[api.Rows](ctx, transport, op, req, progress)
 		cancel()
@@ -203,7 +208,11 @@ func (v *rowsView) need(n int64) {
 		}
 		// What was decoded took its time: drawing it is a task of its own.
 		time.Sleep(time.Millisecond)
-		dispatch(func(goapp.Context) {
+		draw := drawer(dispatch)
+		if v.first != nil && v.known && !v.inspect && !p.slow {
+			draw = v.inGrid // nothing around the rows tells of them
+		}
+		draw(func() {
 			if v.query != query || v.pages[n] != p {
 				return
 			}
@@ -220,6 +229,9 @@ func (v *rowsView) need(n int64) {
 		})
 	}()
 	time.AfterFunc(slowAfter, func() {
+		if !p.busy {
+			return
+		}
 		dispatch(func(goapp.Context) {
 			if p.busy {
 				p.slow = true
@@ -367,15 +379,18 @@ func (v *rowsView) attach() {
 	}
 	v.detach()
 	v.grid = el
-	v.measure()
-	resize := goapp.FuncOf(func(goapp.Value, []goapp.Value) any { v.moved(); return nil })
+	// The observer tells the size once the browser has laid out the page; asking now would make it do so twice.
+	resize := goapp.FuncOf(func(goapp.Value, []goapp.Value) any {
+		// What it makes the grid draw is no part of the task that lays out the page.
+		time.AfterFunc(time.Millisecond, v.moved)
+		return nil
+	})
 	obs := goapp.Window().Get("ResizeObserver").New(resize)
 	obs.Call("observe", el)
 	v.release = append(v.release,
 		view.Listen(el, "scroll", true, func(goapp.Value) { v.moved() }),
 		func() { obs.Call("disconnect"); resize.Release() },
 	)
-	v.Update()
 }
 
 func (v *rowsView) measure() {
@@ -387,7 +402,11 @@ func (v *rowsView) moved() {
 	if v.grid == nil {
 		return
 	}
+	before := v.viewW
 	v.measure()
+	if v.viewW != before {
+		v.columns()
+	}
 	w := v.window()
 	f, e, _, _ := v.seenColumns()
 	if w != v.win || f != v.colFirst || e != v.colEnd {
@@ -397,7 +416,7 @@ func (v *rowsView) moved() {
 	if v.settle != nil {
 		v.settle.Stop()
 	}
-	v.settle = time.AfterFunc(90*time.Millisecond, func() { v.ctx.Dispatch(func(goapp.Context) { v.fetch() }) })
+	v.settle = time.AfterFunc(90*time.Millisecond, func() { v.inGrid(v.fetch) })
 }
 
 func (v *rowsView) window() model.Window {

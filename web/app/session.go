@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,6 +91,12 @@ type Session struct {
 	anatomyChunk int
 	// blockPage is the first record shown of the selected block.
 	blockPage int64
+	// listed is the page of blocks that is shown: of which slice or file, and from where on, or with which block on it.
+	listed struct {
+		of   string
+		from int
+		find *api.BlockPlace
+	}
 	// some are the partitions whose files are shown when a table has many.
 	some []string
 }
@@ -111,6 +118,9 @@ const (
 	comparePage = 100
 	metaPage    = 100
 )
+
+// blocksPage is how many blocks are drawn at a time.
+const blocksPage = 1000
 
 // recordPage is how many records of a block are shown at a time.
 const recordPage = 50
@@ -341,11 +351,12 @@ func (t *timelineHead) pending() int {
 	return n
 }
 
-// allInstants are those of all pages, and their chart on an axis.
+// allInstants are those of all pages, with what is drawn of them.
 type allInstants struct {
-	list  *model.Instants
-	axis  model.Axis
-	chart *model.Chart
+	list *model.Instants
+	// charts are by axis, stops are the places of the time cursor.
+	charts map[model.Axis]*model.Chart
+	stops  *model.Stops
 }
 
 // timelineAt asks for a page of the timeline and takes its instants out of the answer.
@@ -382,7 +393,7 @@ func (s *Session) wantHead(t api.Table) {
 
 func (s *Session) wantTimeline(t api.Table) {
 	s.wantHead(t)
-	head, axis := s.timeline.val, model.Axis(s.state.Axis)
+	head := s.timeline.val
 	if head == nil || head.Total <= head.list.Len() {
 		return
 	}
@@ -407,9 +418,15 @@ func (s *Session) wantTimeline(t api.Table) {
 		}
 		slices.Reverse(parts)
 		breathe()
-		all := allInstants{list: model.JoinInstants(parts...), axis: axis}
+		all := allInstants{list: model.JoinInstants(parts...)}
 		breathe()
-		all.chart = model.NewChart(all.list, axis)
+		// What is made of all instants takes its time, too: each in a task of its own.
+		all.charts = map[model.Axis]*model.Chart{}
+		for _, other := range []model.Axis{model.OnRequested, model.OnCompleted, model.InSteps} {
+			all.charts[other] = model.NewChart(all.list, other)
+			breathe()
+		}
+		all.stops = all.list.Stops()
 		breathe()
 		return all, nil
 	})
@@ -471,7 +488,8 @@ func (s *Session) instants() *model.Instants {
 		*l = instantList{head: head, older: older, archive: len(s.archive), all: head.list, charts: map[model.Axis]*model.Chart{}}
 		if older != nil {
 			l.all = older.list
-			l.charts[older.axis] = older.chart
+			maps.Copy(l.charts, older.charts)
+			l.stops = older.stops
 		}
 		if len(s.archive) > 0 {
 			l.all = model.JoinInstants(model.InstantsOf(s.archive), l.all)
@@ -557,7 +575,14 @@ func (s *Session) ensureBlocks(t api.Table) {
 		wantAsOf(s, &s.latest, "all", st.AsOf, api.OpFiles, api.FilesRequest{Table: t, AsOf: st.AsOf})
 		return
 	}
-	wantAsOf(s, &s.blocks, strings.Join([]string{req.File, req.Partition, req.FileID, req.BaseInstant}, "\x00"), st.AsOf, api.OpBlocks, req)
+	of := strings.Join([]string{req.File, req.Partition, req.FileID, req.BaseInstant}, "\x00")
+	s.pageOfBlocks(of)
+	req.Limit, req.Offset, req.Find = blocksPage, s.listed.from, s.listed.find
+	page := strconv.Itoa(s.listed.from)
+	if f := s.listed.find; f != nil {
+		page = fmt.Sprintf("%s %d %d", f.File, f.Index, f.Byte)
+	}
+	wantAsOf(s, &s.blocks, of+"\x00"+page, st.AsOf, api.OpBlocks, req)
 	if st.FileID != "" && s.overview.val.Kind != kindLog {
 		wantAsOf(s, &s.latest, "all", st.AsOf, api.OpFiles, api.FilesRequest{Table: t, AsOf: st.AsOf})
 	}
@@ -583,6 +608,38 @@ func (s *Session) ensureBlocks(t api.Table) {
 		want(s, &s.bytes, path+" "+strconv.FormatInt(from, 10)+" "+strconv.FormatInt(n, 10), api.OpBytes,
 			api.BytesRequest{Table: t, File: path, Offset: from, Length: int(n)})
 	}
+}
+
+// pageOfBlocks chooses the page of blocks that is asked for: the one that is there, unless the state names a block that
+// is not on it.
+func (s *Session) pageOfBlocks(of string) {
+	st, at := s.state, &s.listed
+	same := at.of == of
+	if !same {
+		at.of, at.from, at.find = of, 0, nil
+	}
+	if st.Log == "" || st.Block <= 0 && st.Byte <= 0 {
+		return
+	}
+	if same && s.blocks.val != nil && !s.blocks.busy {
+		if _, blk := selectedBlock(s.blocks.val, st); blk != nil {
+			return
+		}
+	}
+	find := api.BlockPlace{File: st.Log, Byte: st.Byte}
+	if st.Block > 0 {
+		find = api.BlockPlace{File: st.Log, Index: st.Block - 1}
+	}
+	if same && (s.blocks.busy || at.find != nil && *at.find == find) {
+		return
+	}
+	at.from, at.find = 0, &find
+}
+
+// turnBlocks shows another page of blocks.
+func (s *Session) turnBlocks(from int64) {
+	s.listed.from, s.listed.find = int(from), nil
+	s.ensure()
 }
 
 // hexFrom is the offset of the first byte that the hex view shows of a block: its start,

@@ -108,22 +108,22 @@ func TestStateDecidesWhatIsAskedFor(t *testing.T) {
 			[]string{`overview {` + table + `}`, `partitions {` + table + `,"as_of":"7","sizes":true}`, `files {` + table + `,"as_of":"7"}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`},
 			func(s *Session) bool { return s.files.val != nil }},
 		{model.State{View: model.Blocks, Partition: "a", FileID: "f", Slice: "1", Log: "a/.f.log.1", Block: 2},
-			[]string{`overview {` + table + `}`, `blocks {` + table + `,"partition":"a","file_id":"f","base_instant":"1"}`, `files {` + table + `}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`,
+			[]string{`overview {` + table + `}`, `blocks {` + table + `,"partition":"a","file_id":"f","base_instant":"1","limit":1000,"find":{"file":"a/.f.log.1","index":1}}`, `files {` + table + `}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`,
 				`block {` + table + `,"file":"a/.f.log.1","index":1,"limit":50}`, `bytes {` + table + `,"file":"a/.f.log.1","offset":1000,"length":1024}`},
 			func(s *Session) bool { return s.block.val != nil && s.bytes.val != nil }},
 		{model.State{View: model.Blocks, Log: "a/.f.log.1", Byte: 2101},
-			[]string{`overview {` + table + `}`, `blocks {` + table + `,"file":"a/.f.log.1"}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`,
+			[]string{`overview {` + table + `}`, `blocks {` + table + `,"file":"a/.f.log.1","limit":1000,"find":{"file":"a/.f.log.1","byte":2101}}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`,
 				`block {` + table + `,"file":"a/.f.log.1","index":1,"limit":50}`, `bytes {` + table + `,"file":"a/.f.log.1","offset":2096,"length":904}`},
 			func(s *Session) bool { return s.block.val != nil && s.bytes.val != nil }},
 		{model.State{View: model.Table},
 			[]string{`overview {` + table + `}`, `config {` + table + `}`, `schema {` + table + `}`, `housekeeping {` + table + `}`},
 			func(s *Session) bool { return s.config.val != nil && s.schema.val != nil && s.house.val != nil }},
 		{model.State{View: model.Blocks, Partition: "a", FileID: "f", Slice: "1", Replay: true, MergeSteps: true},
-			[]string{`overview {` + table + `}`, `blocks {` + table + `,"partition":"a","file_id":"f","base_instant":"1"}`, `files {` + table + `}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`,
+			[]string{`overview {` + table + `}`, `blocks {` + table + `,"partition":"a","file_id":"f","base_instant":"1","limit":1000}`, `files {` + table + `}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`,
 				`scan {` + table + `,"partition":"a","file_id":"f","base_instant":"1","records":true,"limit":4000}`},
 			func(s *Session) bool { return s.scan.val != nil && s.blocks.val != nil && s.latest.val != nil }},
 		{model.State{View: model.Blocks, Partition: "a", FileID: "f", Slice: "1", AsOf: "7", Replay: true},
-			[]string{`overview {` + table + `}`, `blocks {` + table + `,"partition":"a","file_id":"f","base_instant":"1","as_of":"7"}`, `files {` + table + `,"as_of":"7"}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`,
+			[]string{`overview {` + table + `}`, `blocks {` + table + `,"partition":"a","file_id":"f","base_instant":"1","as_of":"7","limit":1000}`, `files {` + table + `,"as_of":"7"}`, `timeline {` + table + `,"offset":-2500,"limit":2500,"compact":true}`,
 				`scan {` + table + `,"partition":"a","file_id":"f","base_instant":"1","as_of":"7","limit":4000}`},
 			func(s *Session) bool { return s.scan.val != nil && s.blocks.val != nil && s.timeline.val != nil }},
 		{model.State{View: model.Files, Anatomy: "a/f.parquet"}, []string{`overview {` + table + `}`, `anatomy {` + table + `,"file":"a/f.parquet"}`}, func(s *Session) bool { return s.anatomy.val != nil }},
@@ -422,5 +422,41 @@ func TestFilesFollowTheCursor(t *testing.T) {
 	}
 	if asked := f.ops(); !slices.Contains(asked, `files {"table":"sample:x","as_of":"4"}`) {
 		t.Errorf("asked %q", asked)
+	}
+}
+
+// TestPagesOfBlocks asks for the page that a block is on, keeps it while blocks on it are chosen, and turns it.
+func TestPagesOfBlocks(t *testing.T) {
+	s := &Session{}
+	ask := func(st model.State) (int, *api.BlockPlace) {
+		s.state = st
+		s.pageOfBlocks(st.FileID + "\x00" + st.Log)
+		return s.listed.from, s.listed.find
+	}
+	one := model.State{Log: "a/.f.log.1"}
+	if from, find := ask(one); from != 0 || find != nil {
+		t.Errorf("the first page is %d, %v", from, find)
+	}
+	s.blocks.val = &api.Blocks{Total: 5000, Files: []api.LogFile{{File: api.File{Path: one.Log}, Total: 5000, Blocks: []api.Block{{Index: 0, Start: 0, End: 10}, {Index: 1, Start: 10, End: 20}}}}}
+	at := one
+	at.Block = 2
+	if from, find := ask(at); from != 0 || find != nil {
+		t.Errorf("a block that is there asks for %d, %v", from, find)
+	}
+	at.Block = 3001
+	if _, find := ask(at); find == nil || *find != (api.BlockPlace{File: one.Log, Index: 3000}) {
+		t.Fatalf("a block that is not there asks for %v", find)
+	}
+	before := s.listed.find
+	if _, find := ask(at); find != before {
+		t.Error("the same block was asked for twice")
+	}
+	at.Block, at.Byte = 0, 777
+	if _, find := ask(at); find == nil || *find != (api.BlockPlace{File: one.Log, Byte: 777}) {
+		t.Errorf("a byte asks for %v", find)
+	}
+	other := model.State{FileID: "g", Log: "b/.g.log.1", Block: 1}
+	if from, find := ask(other); from != 0 || find == nil || find.File != other.Log {
+		t.Errorf("another slice begins at %d, %v", from, find)
 	}
 }

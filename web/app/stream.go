@@ -530,7 +530,7 @@ func (v *streamView) monitor() goapp.UI {
 	tools := []goapp.UI{poll, all}
 	if st != nil {
 		saved := savedStream{Monitor: st, Readers: sim.readers}
-		tools = append(tools, &view.CopyButton{Label: text.T("Copy the state"), Text: toJSON(saved), Wide: true},
+		tools = append(tools, &view.CopyButton{Label: text.T("Copy the state"), Make: func() string { return toJSON(saved) }, Wide: true},
 			view.Button("small", text.T("Start over"), do(func() { key := sim.key; sim.reset(); sim.key = key })))
 	}
 	body := []goapp.UI{view.Div("monitor-head", goapp.H2().Text(text.T("StreamReadMonitoringFunction")), goapp.Span().ID("monitor-state").Class("badge").Text(said), view.Div("actions", tools...))}

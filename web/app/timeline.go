@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
 
@@ -41,6 +42,47 @@ type timelineView struct {
 	listeners []func()
 	// nextFrom and nextTo are the instants whose numbers are asked for once the part shown rests.
 	nextFrom, nextTo string
+
+	drawing *plotBody
+	rev     int
+
+	// counted is how many instants a search finds, noted what the axis of completion times can't show: both look at
+	// every instant.
+	counted struct {
+		list   *model.Instants
+		search string
+		n      int
+	}
+	noted struct {
+		list *model.Instants
+		note string
+	}
+}
+
+// plotBody draws the plot of a timelineView and the overview below it. It is a component of its own, so that zooming,
+// panning and pointing draw nothing else.
+type plotBody struct {
+	goapp.Compo
+
+	View *timelineView
+	// Rev changes whenever the view is drawn.
+	Rev int
+
+	ctx goapp.Context
+}
+
+// OnMount implements go-app's Mounter.
+func (b *plotBody) OnMount(ctx goapp.Context) { b.ctx = ctx }
+
+// Render implements go-app's Composer.
+func (b *plotBody) Render() goapp.UI {
+	v := b.View
+	v.drawing = b
+	if v.width == 0 {
+		// How wide the plot is becomes known once the page is laid out.
+		return view.Div("plot-box", view.Div("bone tall"))
+	}
+	return view.Div("plot-box", view.Group(v.plot(v.Root.s.instants()), v.overview())...)
 }
 
 // laid is a plot with what it was made of.
@@ -97,8 +139,7 @@ func (v *timelineView) reveal(st model.State) {
 		return
 	}
 	if f := v.Root.s.chart(model.Axis(st.Axis)).Fraction(i); f < v.extent.A || f > v.extent.B {
-		v.extent = v.extent.MoveTo(f)
-		v.redraw()
+		v.show(v.extent.MoveTo(f))
 	}
 }
 
@@ -125,7 +166,9 @@ func watchWidth(id string, f func(float64)) func() {
 		return func() {}
 	}
 	fn := goapp.FuncOf(func(goapp.Value, []goapp.Value) any {
-		f(el.Get("clientWidth").Float())
+		w := el.Get("clientWidth").Float()
+		// What it makes the view draw is no part of the task that lays out the page.
+		time.AfterFunc(time.Millisecond, func() { f(w) })
 		return nil
 	})
 	obs := goapp.Window().Get("ResizeObserver").New(fn)
@@ -143,7 +186,7 @@ func (v *timelineView) Render() goapp.UI {
 	}
 	body := []goapp.UI{goapp.Div().ID("gantt").Class("gantt").Body(v.gantt()...)}
 	if s.instants().Len() > 0 {
-		body = append(body, view.Div("split", v.list(), v.detail()))
+		body = append(body, &view.Later{Class: "split", Draw: func() []goapp.UI { return []goapp.UI{v.list(), v.detail()} }})
 	}
 	return view.Div("timeline", body...)
 }
@@ -205,10 +248,27 @@ func (v *timelineView) gantt() []goapp.UI {
 		view.Findings(t.val.Finding),
 		v.archiveNote(),
 		long,
-		v.plot(all),
-		v.overview(),
+		v.drawn(),
 		v.activityTable(),
 	)
+}
+
+// drawn is the plot as a part of the view.
+func (v *timelineView) drawn() goapp.UI {
+	v.rev++
+	rev := v.rev
+	return &view.Later{Class: "plot-later", Draw: func() []goapp.UI { return []goapp.UI{&plotBody{View: v, Rev: rev}} }}
+}
+
+// show shows another part of the axis.
+func (v *timelineView) show(e model.Extent) {
+	zoomed := v.extent.Zoomed()
+	v.extent = e
+	if e.Zoomed() != zoomed {
+		v.Update() // the buttons are others
+		return
+	}
+	v.redraw()
 }
 
 // completionNote says what the axis of completion times can't show.
@@ -216,7 +276,10 @@ func (v *timelineView) completionNote(all *model.Instants) goapp.UI {
 	if model.Axis(v.Root.s.state.Axis) != model.OnCompleted {
 		return nil
 	}
-	if said := model.CompletionNote(all); said != "" {
+	if v.noted.list != all {
+		v.noted.list, v.noted.note = all, model.CompletionNote(all)
+	}
+	if said := v.noted.note; said != "" {
 		return goapp.P().ID("completion-note").Class("dim").Text(said)
 	}
 	return nil
@@ -232,7 +295,10 @@ func (v *timelineView) searchBox(all *model.Instants) goapp.UI {
 	}
 	note := v.miss
 	if q := model.ParseSearch(v.search); note == "" && !q.Empty() {
-		note = text.F("%s found", model.Count(int64(all.Count(q))))
+		if v.counted.list != all || v.counted.search != v.search {
+			v.counted.list, v.counted.search, v.counted.n = all, v.search, all.Count(q)
+		}
+		note = text.F("%s found", model.Count(int64(v.counted.n)))
 	}
 	return goapp.Div().Class("find").Role("search").Body(
 		goapp.Input().ID("search").Class("search").Type("search").Aria("label", text.T("Find instants by time, action or state")).Placeholder(text.T("Find: 2026-05-01 12:30, rollback, pending")).
@@ -318,7 +384,7 @@ func (v *timelineView) zoomButtons() goapp.UI {
 	}
 	tools := []goapp.UI{b(iconOut, text.T("Zoom out (s)"), "s"), b(iconIn, text.T("Zoom in (w)"), "w")}
 	if v.extent.Zoomed() {
-		tools = append([]goapp.UI{view.Button("small", text.T("Whole timeline"), func(goapp.Context, goapp.Event) { v.extent = model.Whole })}, tools...)
+		tools = append([]goapp.UI{view.Button("small", text.T("Whole timeline"), func(goapp.Context, goapp.Event) { v.show(model.Whole) })}, tools...)
 	}
 	return goapp.Div().Class("zoom").Role("group").Aria("label", text.T("Zoom")).Body(tools...)
 }
@@ -336,17 +402,16 @@ func (v *timelineView) zoomKey(key string) bool {
 	}
 	switch key {
 	case "w":
-		v.extent = v.extent.Zoom(0.7, mid)
+		v.show(v.extent.Zoom(0.7, mid))
 	case "s":
-		v.extent = v.extent.Zoom(1/0.7, mid)
+		v.show(v.extent.Zoom(1/0.7, mid))
 	case "a":
-		v.extent = v.extent.Pan(-0.15)
+		v.show(v.extent.Pan(-0.15))
 	case "d":
-		v.extent = v.extent.Pan(0.15)
+		v.show(v.extent.Pan(0.15))
 	default:
 		return false
 	}
-	v.Update()
 	return true
 }
 
@@ -374,17 +439,14 @@ func (v *timelineView) attach() {
 			switch {
 			case e.Get("ctrlKey").Truthy() || e.Get("metaKey").Truthy():
 				e.Call("preventDefault")
-				v.extent = v.extent.Zoom(math.Exp(min(max(dy, -60), 60)*0.006), share(e))
+				v.show(v.extent.Zoom(math.Exp(min(max(dy, -60), 60)*0.006), share(e)))
 			case v.extent.Zoomed() && (math.Abs(dx) > math.Abs(dy) || e.Get("shiftKey").Truthy()):
 				e.Call("preventDefault")
 				if dx == 0 {
 					dx = dy
 				}
-				v.extent = v.extent.Pan(dx / max(200, v.width))
-			default:
-				return
+				v.show(v.extent.Pan(dx / max(200, v.width)))
 			}
-			v.redraw()
 		}),
 		view.Listen(el, "pointerdown", true, func(e goapp.Value) {
 			if e.Get("button").Int() == 0 && e.Get("pointerType").String() != "touch" {
@@ -398,13 +460,12 @@ func (v *timelineView) attach() {
 				return
 			}
 			moved += math.Abs(at - last)
-			v.extent = v.extent.Pan(last - at)
+			v.show(v.extent.Pan(last - at))
 			last = at
-			v.redraw()
 		}),
 		view.Listen(el, "pointerleave", true, func(goapp.Value) { drag, v.mouse = false, 0 }),
 		view.Listen(el, "pointerup", true, func(goapp.Value) { drag = false; v.dragged = moved > 0.01 }),
-		view.Listen(el, "dblclick", true, func(e goapp.Value) { v.extent = v.extent.Zoom(0.4, share(e)); v.redraw() }),
+		view.Listen(el, "dblclick", true, func(e goapp.Value) { v.show(v.extent.Zoom(0.4, share(e))) }),
 		view.Listen(el, "mousemove", true, func(e goapp.Value) {
 			if e.Get("buttons").Int() == 0 {
 				v.hoverAt(v.hitAt(e))
@@ -429,9 +490,11 @@ func (v *timelineView) hoverAt(h *hit) {
 	}
 }
 
-// redraw draws once per frame, however many events come.
+// redraw draws the plot once per frame, however many events come.
 func (v *timelineView) redraw() {
-	v.frame.redraw(v.ctx, v)
+	if b := v.drawing; b != nil && b.ctx != nil && b.Mounted() {
+		v.frame.redraw(b.ctx, b)
+	}
 }
 
 func (v *timelineView) detach() {
@@ -449,11 +512,7 @@ const (
 )
 
 func (v *timelineView) plot(list *model.Instants) goapp.UI {
-	width := v.width
-	if width == 0 {
-		width = 960
-	}
-	s := v.Root.s
+	s, width := v.Root.s, v.width
 	st := s.state
 	axis := model.Axis(st.Axis)
 	chart, archived := s.chart(axis), list.Archived
@@ -782,10 +841,11 @@ func (v *timelineView) overview() goapp.UI {
 				return
 			}
 			f := (e.Get("clientX").Float() - r.Get("left").Float()) / w
-			if !v.extent.Zoomed() {
-				v.extent = v.extent.Zoom(0.1, f)
+			to := v.extent
+			if !to.Zoomed() {
+				to = to.Zoom(0.1, f)
 			}
-			v.extent = v.extent.MoveTo(f)
+			v.show(to.MoveTo(f))
 		})
 }
 
@@ -844,7 +904,8 @@ func (v *timelineView) pick(_ goapp.Context, e goapp.Event) {
 	case h.bin != nil:
 		w := (v.extent.B - v.extent.A) / 12
 		mid := (h.bin.A + h.bin.B) / 2
-		v.extent, v.over = model.Extent{A: max(0, mid-w/2), B: min(1, mid+w/2)}, nil
+		v.over = nil
+		v.show(model.Extent{A: max(0, mid-w/2), B: min(1, mid+w/2)})
 	default:
 		v.Root.chooseInstant(h.index)
 	}
@@ -987,16 +1048,27 @@ func (v *timelineView) detail() goapp.UI {
 			view.Link("button small", files, goapp.Text(text.T("Files as of this instant"))),
 			v.compareTo(in)))
 	}
-	if sum := d.val.Summary; sum != nil {
-		parts = append(parts, v.summary(sum))
-	}
-	if work != nil {
-		parts = append(parts, v.work(work)...)
-	}
-	for i := range d.val.Parts {
-		parts = append(parts, v.part(&d.val.Parts[i], len(d.val.Parts)))
-	}
+	parts = append(parts, &view.Later{Class: "detail-rest", Draw: v.rest})
 	return goapp.Div().Class("detail").Body(parts...)
+}
+
+// rest is what the selected instant wrote and did, and its files.
+func (v *timelineView) rest() []goapp.UI {
+	d := v.Root.s.instant.val
+	if d == nil {
+		return nil
+	}
+	var parts []goapp.UI
+	if d.Summary != nil {
+		parts = append(parts, v.summary(d.Summary))
+	}
+	if d.Work != nil {
+		parts = append(parts, v.work(d.Work)...)
+	}
+	for i := range d.Parts {
+		parts = append(parts, v.part(&d.Parts[i], len(d.Parts)))
+	}
+	return parts
 }
 
 func (v *timelineView) summary(sum *api.CommitSummary) goapp.UI {

@@ -328,3 +328,104 @@ test("what commits wrote, beside the timeline, for what is on the screen", async
   clean(p);
   await p.context().close();
 });
+
+test("the keys of the help do what it says", async () => {
+  const p = await page(env, `#/t=sample:${name}&v=timeline`);
+  await ready(p);
+  await p.waitForSelector("a.instant");
+  const all = await p.$$eval("a.instant .mono", (l) => l.map((x) => x.textContent));
+  const chosen = async (i) => until(p, (t) => location.hash.includes(`&i=${t}`), all[i]);
+  const press = (k) => p.keyboard.press(k);
+  await press("j");
+  await chosen(0);
+  await press("j");
+  await chosen(1);
+  await press("]");
+  await chosen(2);
+  await press("[");
+  await chosen(1);
+  await press("k");
+  await chosen(0);
+  await press("Escape");
+  await until(p, () => !location.hash.includes("&i="));
+  // The axis: nearer, to the right, to the left, further away.
+  await until(p, () => document.querySelector("#timeline-plot svg"));
+  const lens = () => p.evaluate(() => ["x", "width"].map((a) => Number(document.querySelector('[data-c~="lens"]')?.getAttribute(a) ?? NaN)));
+  await press("w");
+  await press("w");
+  await p.waitForSelector('[data-c~="lens"]');
+  await p.waitForTimeout(200);
+  const [x, width] = await lens();
+  assert.ok(width < 239, `w: ${width}`);
+  await press("d");
+  await until(p, (x) => Number(document.querySelector('[data-c~="lens"]').getAttribute("x")) > x + 1, x);
+  await press("a");
+  await until(p, (x) => Math.abs(Number(document.querySelector('[data-c~="lens"]').getAttribute("x")) - x) < 1, x);
+  await press("s");
+  await press("s");
+  await p.waitForSelector('[data-c~="lens"]', { state: "detached" });
+  await press("?");
+  await p.waitForSelector('.help[role="dialog"]');
+  for (const k of ["j", "k", "[", "]", "/", "w", "a", "s", "d", "?"]) assert.ok(await p.locator(`.help kbd:text-is("${k}")`).count(), k);
+  await axe(p, "the help");
+  await press("Escape");
+  await p.waitForSelector(".help", { state: "detached" });
+  // Search, where a view has one.
+  await tab(p, "History");
+  await p.waitForSelector("#search");
+  await p.evaluate(() => document.activeElement.blur());
+  await press("/");
+  await until(p, () => document.activeElement?.id === "search");
+  clean(p);
+  await p.context().close();
+});
+
+test("what every view shows is copied as JSON, and its address is a link to it", async () => {
+  const p = await page(env, `#/t=sample:${name}&v=timeline`, { permissions: ["clipboard-read", "clipboard-write"] });
+  await ready(p);
+  const log = [...entries(path.join(tables, name + ".zip"))].map((e) => e.name).find((n) => /\.log\.1_/.test(n) && !n.includes(".hoodie/"));
+  assert.ok(log);
+  const of = log.slice(log.indexOf("/") + 1);
+  const views = {
+    "v=timeline": (a) => a.instants.length >= stops.length,
+    [`v=timeline&i=${stops[0]}`]: (a) => a.instant.requested === stops[0] && a.parts.length > 0,
+    "v=files": (a) => JSON.stringify(a).includes("partition"),
+    [`v=blocks&l=${encodeURIComponent(of)}`]: (a) => a.files.length > 0,
+    [`v=blocks&l=${encodeURIComponent(of)}&b=0`]: (a) => !a.files && JSON.stringify(a).includes("block"),
+    "v=plan": (a) => JSON.stringify(a).length > 100,
+    "v=history&k=trip&kp=1": (a) => a.keys.length > 0,
+    [`v=compare&c1=${stops[0]}&c2=${stops.at(-1)}`]: (a) => JSON.stringify(a).includes(stops[0]),
+    "v=health": (a) => a.checks.length >= 15,
+    "v=table": (a) => a.overview && a.config && a.schema.columns.length > 5,
+  };
+  for (const [v, right] of Object.entries(views)) {
+    await p.evaluate((h) => (location.hash = h), `#/t=sample:${name}&${v}`);
+    await until(p, (v) => location.hash.includes("&" + v.split("&")[0]), v);
+    await until(p, () => document.querySelector(".view")?.childElementCount && !document.querySelector('main [aria-busy="true"], main .skeleton, main .loading'));
+    await p.waitForSelector(".copy-shown button", { timeout: 20000 }).catch((e) => assert.fail(`${v}: nothing to copy, ${e}`));
+    const found = async () => {
+      await p.click(".copy-shown button");
+      return JSON.parse(await p.evaluate(() => navigator.clipboard.readText()));
+    };
+    let a = await found();
+    for (let i = 0; i < 20 && !tries(right, a); i++) {
+      await p.waitForTimeout(250);
+      a = await found();
+    }
+    assert.ok(tries(right, a), `${v}: ${JSON.stringify(a).slice(0, 300)}`);
+    await p.click('.crumb [aria-label="Copy the link to this view"]');
+    await until(p, () => navigator.clipboard.readText().then((t) => t.startsWith("http")));
+    assert.equal(await p.evaluate(() => navigator.clipboard.readText()), p.url());
+  }
+  clean(p);
+  await p.context().close();
+});
+
+// tries reports whether a test of an answer holds; another view's answer may lack what it looks at.
+function tries(right, a) {
+  try {
+    return Boolean(right(a));
+  } catch {
+    return false;
+  }
+}

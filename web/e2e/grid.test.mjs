@@ -12,7 +12,7 @@ const million = 1_000_000;
 // The aim for the longest task of the page, in ms of processor time. Other work on the machine lengthens it:
 // asserted is the aim times slack.
 const aim = 50;
-const slack = Number(process.env.HUDISCOPE_SLACK || 3);
+const slack = Number(process.env.HUDISCOPE_SLACK || 1);
 
 let env, zips;
 before(async () => {
@@ -284,6 +284,12 @@ test("a million rows are scrolled without a long task", async () => {
   await p.waitForSelector(cells, { timeout: 60000 });
   await p.waitForTimeout(500);
   await check("opening the rows");
+  // What takes longer than a moment says how far it is, and can be stopped.
+  await p.click('button:has-text("Count all")');
+  await p.waitForFunction(() => /\d/.test(document.querySelector("#row-counting")?.textContent ?? ""), null, { timeout: 60000 });
+  await p.click('.toolbar button:has-text("Cancel")');
+  await p.waitForSelector("#row-counting", { state: "detached" });
+  assert.doesNotMatch(await p.textContent("#row-count"), /^1,000,000/);
   await p.click('button:has-text("Count all")');
   await p.waitForFunction(() => document.querySelector("#row-count").textContent.trim() === "1,000,000 rows", null, { timeout: 240000 });
   await trace();

@@ -132,6 +132,39 @@ test("the keyboard reaches a history: h on a row, / for another key", async () =
   await p.context().close();
 });
 
+test("by keyboard alone, from opening the page to why a row has its value", async () => {
+  const p = await page(env, "");
+  await p.waitForSelector("a.card");
+  // reach presses Tab until the focus is where it is wanted.
+  const reach = async (what, is) => {
+    for (let i = 0; i < 150; i++) {
+      if (await p.evaluate(is)) return;
+      await p.keyboard.press("Tab");
+    }
+    assert.fail(`${what} is not reached by Tab`);
+  };
+  await reach("the sample", () => document.activeElement?.matches('a.card[href*="merge_event_time_mor_h120"]'));
+  await p.keyboard.press("Enter");
+  await ready(p);
+  await reach("the tab of rows", () => document.activeElement?.matches('.tab[href*="v=rows"]'));
+  await p.keyboard.press("Enter");
+  await p.waitForSelector("#grid [role=gridcell][aria-colindex]");
+  await reach("the grid", () => document.activeElement?.id === "grid");
+  await p.keyboard.press("ArrowDown");
+  await p.keyboard.press("End");
+  await p.waitForSelector("#cell-current");
+  await p.keyboard.press("Enter");
+  await p.waitForSelector(".inspector h2");
+  await reach("the way to the history", () => document.activeElement?.matches('.inspector a[href*="v=history"]'));
+  await p.keyboard.press("Enter");
+  await p.waitForSelector(".rung.result");
+  assert.ok((await p.textContent(".history .rule")).length > 10);
+  const [k] = await ladders(p);
+  assert.ok(k.copies[0].rungs.some((r) => r.outcome === "won" || r.outcome === "merged"));
+  clean(p);
+  await p.context().close();
+});
+
 test("a partial update tells from which version each value comes", async () => {
   const p = await open("partial_update_h120", "v=history&k=trip-00&kp=1");
   await p.waitForSelector(".rung.result", { timeout: 60000 });

@@ -79,6 +79,59 @@ test("a lesson is walked through; its questions are answered by the table", asyn
   await p.context().close();
 });
 
+test("what was learned is remembered by this browser, and only there", async () => {
+  const p = await page(env);
+  await p.waitForSelector("a.lesson-card");
+  assert.equal(await p.locator(".lesson-progress").count(), 0, "nothing is said before the first step");
+  const card = `a.lesson-card:has-text("${rollback.title.en}")`;
+  const n = rollback.steps.length;
+  await p.click(card);
+  await p.waitForSelector("#lesson-title");
+  await p.focus("#lesson-title");
+  await p.keyboard.press("n");
+  await p.waitForFunction(() => location.hash.endsWith("&ls=rollback&ln=2"));
+  await p.waitForFunction((t) => document.querySelector(".lesson-text")?.textContent === t, rollback.steps[1].text.en);
+  const home = async (q) => {
+    await q.goto(`${env.site.url}/#/`);
+    await q.waitForSelector("a.lesson-card");
+  };
+  await home(p);
+  assert.equal(await p.textContent(`${card} .lesson-count`), `2 of ${n} steps seen`);
+  assert.equal(await p.textContent(".lesson-progress .num"), `0 of ${lessons.length} finished`);
+  for (let i = 2; i < n; i++) {
+    await p.goto(`${env.site.url}/#/${rollback.steps[i].go}&ls=rollback&ln=${i + 1}`);
+    await p.waitForFunction((t) => document.querySelector(".lesson-text")?.textContent === t, rollback.steps[i].text.en);
+  }
+  await p.reload(); // what is remembered is not this page's
+  await ready(p);
+  await home(p);
+  assert.equal(await p.textContent(".lesson-progress .num"), `1 of ${lessons.length} finished`);
+  assert.match(await p.textContent(`${card} .lesson-count`), /^finished · /);
+  const next = lessons[0].id === "rollback" ? lessons[1] : lessons[0];
+  assert.ok((await p.textContent(".lesson-go-on")).includes(next.title.en));
+  assert.match(await p.getAttribute(".lesson-go-on", "href"), new RegExp(`ls=${next.id}&ln=1$`));
+  await axe(p, "lessons with progress");
+  assert.equal(await p.evaluate(() => localStorage.getItem("hudiscope.lessons")), `rollback:${rollback.steps.map((_, i) => i).join()}`);
+  await p.click(".lesson-forget");
+  await p.waitForSelector(".lesson-progress", { state: "detached" });
+  assert.equal(await p.evaluate(() => localStorage.getItem("hudiscope.lessons")), null);
+  clean(p);
+  await p.context().close();
+
+  // Where the browser keeps nothing it is known as long as the page is.
+  const q = await page(env);
+  await q.addInitScript(() => Object.defineProperty(window, "localStorage", { get: () => { throw new DOMException("forbidden", "SecurityError"); } }));
+  await q.goto("about:blank");
+  await home(q);
+  await q.click(card);
+  await q.waitForSelector("#lesson-title");
+  await q.evaluate(() => (location.hash = "#/"));
+  await q.waitForSelector(".lesson-progress");
+  assert.match(await q.textContent(`${card} .lesson-count`), /^1 of/);
+  clean(q);
+  await q.context().close();
+});
+
 test("every step of every lesson shows its view without a fault", async () => {
   const p = await page(env);
   for (const l of lessons) {
@@ -308,6 +361,37 @@ test("the page is installable", async () => {
   const problems = await cdp.send("Page.getInstallabilityErrors");
   assert.deepEqual(problems.installabilityErrors.map((e) => e.errorId).filter((e) => e !== "in-incognito"), []);
   clean(p);
+  await p.context().close();
+});
+
+test("what the core finds and why is Chinese on the Chinese page, with its English behind it", async () => {
+  const zh = JSON.parse(fs.readFileSync(path.join(repo, "web/text/zh.json"), "utf8"));
+  const p = await page(env, "#/t=sample:mor_rollback_multi_h0150&v=health", { locale: "zh-CN" });
+  await p.waitForSelector(".health-foot tbody tr");
+  const said = (selector) => p.$$eval(selector, (l) => l.map((x) => ({ text: x.textContent, lang: x.lang, en: x.title })));
+  for (const selector of [".health-foot section:first-child th[scope=row] span", ".health-finding h3 span", ".health-finding .health-body > p:not(.hudi-does) span", ".hudi-does span", ".limits td:last-child span[lang]"]) {
+    const list = await said(selector);
+    for (const x of list) {
+      assert.match(x.text, /[\u4e00-\u9fff]/, `${selector}: ${x.text}`);
+      assert.equal(x.lang, "zh-Hans");
+      assert.match(x.en, /^[\x20-\x7e]+$/);
+    }
+    if (selector.includes("health-foot") || selector.includes("limits")) assert.ok(list.length >= 10, selector);
+  }
+  const titles = await said(".health-finding h3 span");
+  assert.ok(titles.length > 0);
+  for (const x of titles) assert.equal(x.text, zh["core|" + x.en]);
+  await axe(p, "health in Chinese");
+  // Why a row has its value, and what is wrong with a place.
+  await p.goto(`${env.site.url}/#/t=sample:merge_event_time_mor_h120&v=rows`);
+  await p.waitForSelector("#grid [role=gridcell][aria-colindex]");
+  await p.focus("#grid");
+  await p.keyboard.press("ArrowDown");
+  await p.keyboard.press("h");
+  await p.waitForSelector(".rung.result");
+  await p.goto(`${env.site.url}/#/t=sample:none_such&v=rows`);
+  await p.waitForSelector(".fault");
+  assert.match(await p.textContent(".fault .fault-kind"), /[\u4e00-\u9fff]/);
   await p.context().close();
 });
 

@@ -1,6 +1,10 @@
 package model
 
-import "sort"
+import (
+	"slices"
+	"sort"
+	"strings"
+)
 
 // Stops are the places of a time cursor: the completed instants of the active timeline by their requested times, and
 // after them the latest state, which has no time of its own.
@@ -26,7 +30,10 @@ func (l *Instants) Stops() *Stops {
 		}
 		s.at = append(s.at, int32(i))
 	}
-	sort.SliceStable(s.at, func(a, b int) bool { return l.requested[s.at[a]] < l.requested[s.at[b]] })
+	by := func(a, b int32) int { return strings.Compare(l.requested[a], l.requested[b]) }
+	if !slices.IsSortedFunc(s.at, by) { // as a rule they are
+		slices.SortStableFunc(s.at, by)
+	}
 	return s
 }
 

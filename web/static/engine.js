@@ -1,10 +1,16 @@
 // The engine's Web Worker: loads wasm_exec.js and engine.wasm, tells how far the loading
-// is, keeps messages until the Go program is ready, and says when it ends.
+// is, keeps messages until the Go program is ready, and says when it ends. The engine starts
+// Workers of this script, too ("lanes"), which read file slices for it: they get the compiled
+// program from it, so that it is loaded and compiled once.
 "use strict";
 
+const parameters = new URLSearchParams(self.location.search);
 const waiting = [];
+let program;
+const given = new Promise((done) => (program = done));
 self.onmessage = (e) => {
-  if (self.engineReceive) self.engineReceive(e.data);
+  if (e.data && e.data.program instanceof WebAssembly.Module) program(e.data.program);
+  else if (self.engineReceive) self.engineReceive(e.data);
   else waiting.push(e.data);
 };
 
@@ -29,8 +35,20 @@ const reason = () => {
   return (line || "the program ended").slice(0, 300);
 };
 
-(async () => {
-  const part = new URLSearchParams(self.location.search).get("part") || "";
+// compiled is this program. engineLane starts a Worker of it, one of several that share the memory of one:
+// the Go program calls it.
+let compiled = null;
+if (typeof Worker === "function") {
+  self.engineLane = (lanes, memory) => {
+    const worker = new Worker(`engine.js?lane=${lanes}&memory=${memory}`);
+    worker.postMessage({ program: compiled });
+    return worker;
+  };
+}
+
+const load = async () => {
+  if (parameters.has("lane")) return given;
+  const part = parameters.get("part") || "";
   if (!/^[a-z0-9]*$/.test(part)) throw new Error("no such part");
   const program = part ? `engine-${part}.wasm` : "engine.wasm";
   const response = await fetch(program);
@@ -54,12 +72,13 @@ const reason = () => {
       },
     })
   );
+  return WebAssembly.compileStreaming(new Response(counted, { headers: { "Content-Type": "application/wasm" } }));
+};
+
+(async () => {
+  compiled = await load();
   const go = new Go();
-  const wasm = await WebAssembly.instantiateStreaming(
-    new Response(counted, { headers: { "Content-Type": "application/wasm" } }),
-    go.importObject
-  );
-  await go.run(wasm.instance);
+  await go.run(await WebAssembly.instantiate(compiled, go.importObject));
   self.postMessage({ dead: reason() });
 })().catch((err) => {
   self.postMessage({ dead: tail ? reason() : String((err && err.message) || err) });

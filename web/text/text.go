@@ -2,7 +2,8 @@
 // the key of its translation, so that a text stands where it is used and one that has no translation
 // is shown in English.
 //
-// What the core answers (reasons, findings, faults) and what stands in a table stays as it is.
+// What the core answers (reasons, findings, faults) are English sentences; those that have a translation are told by
+// [Said]. What stands in a table stays as it is.
 package text
 
 import (
@@ -25,12 +26,13 @@ type Catalogue map[string]string
 type words struct {
 	lang string
 	list Catalogue
+	said said
 }
 
 var present atomic.Pointer[words]
 
 // Use makes a language the present one. English needs no catalogue.
-func Use(lang string, list Catalogue) { present.Store(&words{lang, list}) }
+func Use(lang string, list Catalogue) { present.Store(&words{lang: lang, list: list}) }
 
 // Lang is the code of the present language.
 func Lang() string {

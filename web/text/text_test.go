@@ -130,7 +130,7 @@ func TestComplete(t *testing.T) {
 		}
 	}
 	for k := range list {
-		if _, ok := keys[k]; !ok {
+		if _, ok := keys[k]; !ok && !strings.HasPrefix(k, corePrefix) {
 			stale = append(stale, strconv.Quote(k))
 		}
 	}

@@ -14,6 +14,10 @@ type CopyButton struct {
 
 	// Text is what is copied; Label names it ("Copy the link").
 	Text, Label string
+	// Make makes the text when it is copied, where that takes time; Text is then not used.
+	Make func() string
+	// Icon is another icon than that of copying.
+	Icon Icon
 	// Wide shows the label beside the icon.
 	Wide bool
 
@@ -23,6 +27,9 @@ type CopyButton struct {
 // Render implements app.Composer.
 func (c *CopyButton) Render() app.UI {
 	icon, label := IconCopy, c.Label
+	if c.Icon != "" {
+		icon = c.Icon
+	}
 	if c.done {
 		icon, label = IconCheck, text.T("Copied")
 	}
@@ -34,6 +41,9 @@ func (c *CopyButton) Render() app.UI {
 
 func (c *CopyButton) copy(ctx app.Context, _ app.Event) {
 	said := c.Text
+	if c.Make != nil {
+		said = c.Make()
+	}
 	clip := app.Window().Get("navigator").Get("clipboard")
 	if !clip.Truthy() {
 		return

@@ -75,5 +75,6 @@ func Typing(e app.Value) bool {
 	case "INPUT", "TEXTAREA", "SELECT":
 		return true
 	}
-	return t.Get("isContentEditable").Truthy()
+	// Asking whether a text can be edited would make the browser compute styles at every key.
+	return t.Call("hasAttribute", "contenteditable").Truthy()
 }

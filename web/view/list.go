@@ -30,12 +30,12 @@ type List struct {
 // OnMount implements app.Mounter.
 func (c *List) OnMount(ctx app.Context) {
 	c.at = -1
-	ctx.Defer(func(app.Context) { c.start() })
+	AfterFrame(func() { ctx.Dispatch(func(app.Context) { c.start() }) })
 }
 
 func (c *List) start() {
 	el := c.JSValue()
-	if !el.Truthy() || c.started {
+	if !c.Mounted() || !el.Truthy() || c.started {
 		return
 	}
 	c.started = true

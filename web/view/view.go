@@ -179,9 +179,15 @@ func FaultPanel(f *api.Fault, bytes app.UI, retry Handler) app.UI {
 	if retry != nil {
 		actions = append(actions, Button("", text.T("Try again"), retry))
 	}
-	body := []app.UI{app.P().Class("fault-message").Lang(Lang(f.Message)).Text(f.Message)}
+	var body []app.UI
+	said := Spoken("", f.Message)
+	if kind := faultKinds[f.Kind]; kind != "" && text.Lang() != text.English {
+		// What the core says of it may have no translation: what kind of fault it is has one.
+		body = append(body, app.Strong().Class("fault-kind").Text(text.T(kind)))
+	}
+	body = append(body, app.P().Class("fault-message").Body(said))
 	if f.Try != "" {
-		body = append(body, app.P().Class("fault-try").Lang(Lang(f.Try)).Text(f.Try))
+		body = append(body, app.P().Class("fault-try").Body(Spoken("", f.Try)))
 	}
 	if len(where) > 0 {
 		body = append(body, app.Dl().Class("facts inline").Body(where...))
@@ -212,6 +218,26 @@ func Lang(sentence string) string {
 		}
 	}
 	return text.English
+}
+
+// Spoken is a sentence that the core says, in the present language where it has a translation; the English then stands
+// in its title.
+func Spoken(class, en string) app.UI {
+	said := text.Said(en)
+	out := Span(class, said).Lang(Lang(said))
+	if said != en {
+		out = out.Title(en)
+	}
+	return out
+}
+
+// faultKinds are the kinds of faults in words.
+var faultKinds = map[string]string{
+	"not a table": text.Key("Not a table"), "not found": text.Key("Not found"), "empty": text.Key("Empty"), "corrupt": text.Key("Damaged"),
+	"unreachable": text.Key("Unreachable"), "forbidden": text.Key("Refused"), "unsupported": text.Key("Not supported"), "needs part": text.Key("Needs another part"),
+	"invalid request": text.Key("The request is not valid"), "cancelled": text.Key("Cancelled"), "limit": text.Key("A limit was met"),
+	"internal": text.Key("A fault of this program"), "changed": text.Key("Changed while it was read"), "expired": text.Key("Access has ended"),
+	"refused": text.Key("Refused"), "truncated": text.Key("Cut short"), "no range": text.Key("The server sends no parts of files"), "no listing": text.Key("The place can't be listed"),
 }
 
 // Findings lists what a user should know about.
@@ -257,14 +283,14 @@ func findings(list []api.Finding) app.UI {
 		case "warning":
 			icon, tone = IconWarning, "warn"
 		}
-		said := []app.UI{app.Strong().Text(f.Title)}
+		said := []app.UI{app.Strong().Body(Spoken("", f.Title))}
 		if f.Detail != "" {
-			said = append(said, app.Text(" "+f.Detail))
+			said = append(said, app.Text(" "), Spoken("", f.Detail))
 		}
 		if f.File != "" {
 			said = append(said, app.Text(" "), Mono(f.File))
 		}
-		items = append(items, app.Li().Class("finding", tone).Body(icon.UI(), Div("finding-text", said...).Lang(Lang(f.Title+f.Detail))))
+		items = append(items, app.Li().Class("finding", tone).Body(icon.UI(), Div("finding-text", said...)))
 	}
 	return app.Ul().Class("findings").Body(items...)
 }

@@ -165,6 +165,51 @@ func Kept(ctx context.Context, path string, from, n int64) {
 	s.KeptBytes += n
 }
 
+// Part is what another program asked of a place.
+type Part struct {
+	// Sum is of all requests, Events are the latest, the oldest first.
+	Sum    Sum
+	Events []Event
+}
+
+// Take returns what was asked of a place, and forgets it.
+func (l *Log) Take(place string) *Part {
+	p := &Part{Events: l.Events(place, MaxEvents)}
+	slices.Reverse(p.Events)
+	for _, s := range l.Sums(place) {
+		p.Sum.Requests += s.Requests
+		p.Sum.Failed += s.Failed
+		p.Sum.Bytes += s.Bytes
+		p.Sum.Kept += s.Kept
+		p.Sum.KeptBytes += s.KeptBytes
+	}
+	l.Clear(place)
+	return p
+}
+
+// Adopt keeps what another program asked of a place as requests of a kind of work here.
+func (l *Log) Adopt(place, name string, p *Part) {
+	if p == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.sum(place, name)
+	s.Requests += p.Sum.Requests
+	s.Failed += p.Sum.Failed
+	s.Bytes += p.Sum.Bytes
+	s.Kept += p.Sum.Kept
+	s.KeptBytes += p.Sum.KeptBytes
+	s.LastRequests += p.Sum.Requests
+	s.Last = time.Now()
+	for i := range p.Events {
+		e := p.Events[i]
+		e.Place, e.Work, e.Running = place, name, false
+		s.Rounds = max(s.Rounds, e.Round)
+		l.add(&e)
+	}
+}
+
 func (l *Log) add(e *Event) {
 	l.seq++
 	e.Seq = l.seq
