@@ -190,7 +190,7 @@ func TestDividedReads(t *testing.T) {
 	defer func() { soon = old }()
 	one, many, pooled, pool := dividing(t, 64<<20)
 	answers, divided := 0, 0
-	for _, name := range tabletest.Names(t, "") {
+	for _, name := range tabletest.Some(tabletest.Names(t, "")) {
 		if fi, err := os.Stat(filepath.Join(tabletest.Dir(), "tables", name+".zip")); err != nil || fi.Size() > 4<<20 {
 			continue
 		}
@@ -220,7 +220,7 @@ func TestDividedReads(t *testing.T) {
 		}
 	}
 	t.Logf("%d answers, %d tables were read by the pool in %d parts, %d of them alone", answers, divided, pool.parts.Load(), pool.alone.Load())
-	if divided < 20 {
+	if divided < 5 {
 		t.Errorf("the pool has read %d tables", divided)
 	}
 }
@@ -245,7 +245,7 @@ func TestShareOfMemory(t *testing.T) {
 			s.opts.Spill = counts(&stores)
 		}
 		tables, spilled := 0, 0
-		for _, name := range tabletest.Names(t, "snapshot.jsonl") {
+		for _, name := range tabletest.Some(tabletest.Names(t, "snapshot.jsonl")) {
 			if fi, err := os.Stat(filepath.Join(tabletest.Dir(), "tables", name+".zip")); err != nil || fi.Size() > 1<<20 {
 				continue
 			}
@@ -290,7 +290,7 @@ func TestShareOfMemory(t *testing.T) {
 			}
 		}
 		t.Logf("%d bytes: %d tables, %d reads spilled by one reader; %d parts of %d were read alone", merge, tables, spilled, pool.alone.Load(), pool.parts.Load())
-		if alone += pool.alone.Load(); tables < 20 {
+		if alone += pool.alone.Load(); tables < 5 {
 			t.Errorf("%d tables", tables)
 		}
 	}

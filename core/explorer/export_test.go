@@ -58,7 +58,7 @@ func inParts(t *testing.T, s *Service, req api.ExportRequest) ([]byte, int) {
 func TestExportsOfTables(t *testing.T) {
 	s := testService(t)
 	tables := 0
-	for _, name := range tabletest.Names(t, "") {
+	for _, name := range tabletest.Some(tabletest.Names(t, "")) {
 		var rows *api.Rows
 		var all [][]json.RawMessage
 		var err error
@@ -151,7 +151,7 @@ func TestExportsOfTables(t *testing.T) {
 			t.Errorf("%s: parts differ from the stream", name)
 		}
 	}
-	if tables < 40 {
+	if tables < 40/tabletest.Every {
 		t.Errorf("only %d tables were exported", tables)
 	}
 }

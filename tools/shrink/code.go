@@ -184,7 +184,9 @@ type coder struct {
 //   - Unwinding returns on the spot instead of branching out of all blocks.
 //
 // And it gives the function new numbers of PCs; see numbering.
-func (c *coder) direct(index int, body []byte) ([]byte, error) {
+//
+// What is not as the compiler makes it is errCode, and the function's tables are then as they were.
+func (c *coder) direct(index int, body []byte) (result []byte, err error) {
 	locals, code, err := decode(body)
 	if err != nil {
 		return nil, err
@@ -195,6 +197,12 @@ func (c *coder) direct(index int, body []byte) ([]byte, error) {
 	}
 	var num *numbering
 	if fn := c.fs.byIndex[index]; fn != nil && f.dispatch >= 0 {
+		undo := fn.unchanged()
+		defer func() {
+			if err != nil {
+				undo()
+			}
+		}()
 		if num, err = c.fs.number(fn, code[f.dispatch].table, len(f.places), c.seen); err != nil {
 			return nil, err
 		}
@@ -293,7 +301,9 @@ func (c *coder) direct(index int, body []byte) ([]byte, error) {
 		out = append(out, in.raw...)
 	}
 	if num != nil {
-		return out, num.finish()
+		if err := num.finish(); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
@@ -321,12 +331,20 @@ func codeSection(body []byte, fs *functions) ([]byte, error) {
 	r := reader{b: body}
 	n := r.uint()
 	out := appendUint(nil, n)
+	var kept []error
 	for i := range int(n) {
-		b, err := c.direct(i, r.bytes(int(r.uint())))
+		was := r.bytes(int(r.uint()))
 		if r.bad {
 			return nil, errCode
 		}
-		if err != nil {
+		b, err := c.direct(i, was)
+		if errors.Is(err, errCode) {
+			// It stays as it is, with its numbers. That is seldom; many would mean another compiler.
+			b = was
+			if kept = append(kept, fmt.Errorf("function %d: %w", i, err)); len(kept) > 8 && len(kept) > int(n)/200 {
+				return nil, errors.Join(kept[:8]...)
+			}
+		} else if err != nil {
 			return nil, fmt.Errorf("function %d: %w", i, err)
 		}
 		out = appendUint(out, uint64(len(b)))

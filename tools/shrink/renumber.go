@@ -113,6 +113,15 @@ func (fs *functions) number(f *function, table []int, places int, seen map[uint3
 	return n, nil
 }
 
+// unchanged returns what makes a function again what it is now, as long as it has not been renumbered.
+func (f *function) unchanged() (undo func()) {
+	record := slices.Clone(f.record)
+	return func() {
+		copy(f.record, record)
+		f.sp, f.stackMap, f.inl = nil, nil, nil
+	}
+}
+
 func (n *numbering) add(sp, smap, inl int32) {
 	n.f.sp, n.f.stackMap, n.f.inl = append(n.f.sp, sp), append(n.f.stackMap, smap), append(n.f.inl, inl)
 }
@@ -153,11 +162,14 @@ func (n *numbering) pair(k extraKey) int {
 // finish is called when all of the function's code has its new numbers.
 func (n *numbering) finish() error {
 	for _, p := range n.parents {
-		le.PutUint32(p.at[inlinedParent:], uint32(n.pair(p.key)))
-		le.PutUint32(p.at[inlinedLine:], 0)
+		n.pair(p.key)
 	}
 	if len(n.f.sp) > 1<<16 {
 		return errCode
+	}
+	for _, p := range n.parents {
+		le.PutUint32(p.at[inlinedParent:], uint32(n.pair(p.key)))
+		le.PutUint32(p.at[inlinedLine:], 0)
 	}
 	n.f.renumbered = true
 	return nil

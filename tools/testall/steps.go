@@ -91,6 +91,8 @@ func size(ctx context.Context, r *results) {
 func goTests(ctx context.Context, r *results) {
 	if trimmed(ctx, r) {
 		goTest(ctx, r, "", command(ctx, "go", "test", "-json", "-race", "-timeout", "12m", "./..."))
+		// With all tables what takes a part of them above (tabletest.Some).
+		goTest(ctx, r, "without -race ", command(ctx, "go", "test", "-json", "-timeout", "8m", "-run", "^Test(DividedReads|ShareOfMemory|SkippedSlicesHaveNoMatchingRow|Conditions|Projections|ExportsOfTables|AnatomyOfAllTables)$", "./core/explorer"))
 	}
 }
 
