@@ -4,6 +4,7 @@ import (
 	"context"
 	"syscall/js"
 
+	"hudiscope/core/storage/cache"
 	"hudiscope/fsadapter/httprange"
 )
 
@@ -32,5 +33,6 @@ func remote(ctx context.Context, url, columns string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return rows(ctx, src, columns, "")
+	// As the page's engine reads: in larger pieces, kept for a while. Each reading begins with nothing.
+	return rows(ctx, cache.New(src, cache.Options{}), columns, "")
 }
