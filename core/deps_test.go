@@ -129,7 +129,7 @@ var graph = []struct{ pkg, imports string }{
 	{"wasm/edge", "core/api core/explorer core/storage/ fsadapter/ wasm/edge/guard web/httpapi github.com/syumai/workers/"},
 	{"cmd/hudiscope", "core/api core/config core/handoff core/release core/show core/explorer core/groupreader core/orcfile core/spill core/storage/ fsadapter/ web/httpapi/"},
 	{"web/e2e/hostile", "core/logfile core/logfile/logfiletest github.com/parquet-go/parquet-go"},
-	{"tools/bench/scan", "core/api core/explorer core/groupreader core/predicate core/query core/storage core/table fsadapter/dir fsadapter/httprange"},
+	{"tools/bench/scan", "core/api core/explorer core/groupreader core/predicate core/query core/storage core/storage/cache core/table fsadapter/dir fsadapter/httprange"},
 	{"tools/marks", ""},
 	{"tools/bench", "tools/marks"},
 	{"tools/growth", "core/hfile/hfiletest core/logfile core/logfile/logfiletest github.com/parquet-go/parquet-go tools/marks"},
