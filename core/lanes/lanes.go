@@ -4,6 +4,7 @@
 package lanes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -135,10 +136,12 @@ func (r *Run[C]) unbegun() bool {
 func (r *Run[C]) emit(ctx context.Context, i int, p *piece[C], c C, size int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for ctx.Err() == nil && (i == r.head && p.bytes >= r.o.Bytes || i != r.head && r.waiting >= r.o.Bytes) {
+	// The run's own context too: when that ends, whoever waits is woken, perhaps before the end has reached ctx.
+	ended := func() error { return cmp.Or(r.ctx.Err(), ctx.Err()) }
+	for ended() == nil && (i == r.head && p.bytes >= r.o.Bytes || i != r.head && r.waiting >= r.o.Bytes) {
 		r.cond.Wait()
 	}
-	if err := ctx.Err(); err != nil {
+	if err := ended(); err != nil {
 		return err
 	}
 	p.given = append(p.given, given[C]{c, size})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -100,6 +101,26 @@ func TestBounds(t *testing.T) {
 		t.Errorf("%d wait", n)
 	}
 	run.Stop()
+}
+
+// TestStopWakes stops runs whose pieces all wait to hand something over: whatever order the end reaches the contexts in,
+// each is woken.
+func TestStopWakes(t *testing.T) {
+	for range 3000 {
+		var full atomic.Int64
+		run := lanes.Start(t.Context(), lanes.Options{Width: 3, Bytes: 1}, 0, 6, func(ctx context.Context, _, piece int, emit func(int, int64) error) error {
+			for {
+				full.Add(1)
+				if err := emit(piece, 1); err != nil {
+					return err
+				}
+			}
+		})
+		for full.Load() < 4 {
+			runtime.Gosched()
+		}
+		run.Stop()
+	}
 }
 
 // TestErrorsAndEnds: an error comes where it would come piece by piece, cancellation and Stop end everything.
