@@ -41,11 +41,11 @@ var steps = []step{
 	{"lint", "gofmt, go vet and staticcheck, native and js/wasm", 15 * time.Minute, lint},
 	{"build", "make build edge: the page, the command with it inside, the worker", 10 * time.Minute, build},
 	{"size", "sizes of what the browser and the worker load, against tools/size/budgets.txt", 5 * time.Minute, size},
-	{"go", "go test -race ./...", 15 * time.Minute, goTests},
+	{"go", "go test -race ./...", 20 * time.Minute, goTests},
 	{"wasm", "the tests of core as WebAssembly under Node", 10 * time.Minute, wasmTests},
 	{"gold", "answers of the command against Apache Hudi's own, a subset", 10 * time.Minute, gold},
 	{"edge", "the worker on workerd", 5 * time.Minute, edge},
-	{"e2e", "the page in Chromium", 25 * time.Minute, e2e},
+	{"e2e", "the page in Chromium", 35 * time.Minute, e2e},
 	{"servers", "tables on real web servers, object stores and a bound bucket, and through a fault proxy", 25 * time.Minute, servers},
 	{"fuzz", "every fuzz target for a few seconds", 10 * time.Minute, fuzz},
 }

@@ -158,10 +158,15 @@ export async function readGrid(p) {
       const mid = (g.left + right) / 2;
       return over(across, "left", "right", right) && over(across, "left", "right", mid) && over(down, "top", "bottom", bottom) && over(down, "top", "bottom", (g.top + bottom) / 2);
     };
+    const seen = () => [...grid.querySelectorAll("[data-r], [role=columnheader][aria-colindex]")].map((e) => e.dataset.r || e.getAttribute("aria-colindex")).join();
+    // A grid that is not filled to its edges is taken as drawn when nothing changes for half a second.
     const rest = async () => {
-      for (let waited = 0, still = 0; waited < 10000 && still < 4; waited += 50) {
+      let last = "";
+      for (let waited = 0, still = 0; waited < 10000 && !(still >= 4 && drawn()) && still < 10; waited += 50) {
         await new Promise((done) => setTimeout(done, 50));
-        still = drawn() ? still + 1 : 0;
+        const now = seen();
+        still = now === last ? still + 1 : 0;
+        last = now;
       }
     };
     const names = {};
