@@ -12,7 +12,7 @@ const million = 1_000_000;
 // The aim for the longest task of the page, in ms of processor time. Other work on the machine lengthens it:
 // asserted is the aim times slack.
 const aim = 50;
-const slack = Number(process.env.HUDISCOPE_SLACK || 1);
+const slack = Number(process.env.HUDISCOPE_SLACK || 1.5);
 
 let env, zips;
 before(async () => {
