@@ -145,7 +145,7 @@ func (r *reading) facts(ctx context.Context, top int, progress func(rows int64))
 		}
 		f, err := r.groupFacts(ctx, lane, groups[group], ro, spills, top, share, tell)
 		if err != nil {
-			return r.failed(err, false)
+			return r.failed(0, err, false) // of all parts; it has given nothing
 		}
 		return emit(f, 0)
 	})

@@ -496,7 +496,7 @@ func (r *reading) work(form PartForm) lanes.Work[chunk] {
 			return emit(c, c.size())
 		})
 		if err != nil {
-			return r.failed(err, given)
+			return r.failed(i, err, given)
 		}
 		return emit(chunk{end: sum}, 0)
 	}
@@ -504,7 +504,7 @@ func (r *reading) work(form PartForm) lanes.Work[chunk] {
 
 // failed is the error of a part that was read beside others. One that has given nothing is read again as it
 // would have been read alone, so that its error is the same.
-func (r *reading) failed(err error, given bool) error {
+func (r *reading) failed(i int, err error, given bool) error {
 	var died *PoolFault
 	switch {
 	case errors.Is(err, context.Canceled), errors.As(err, &died):
@@ -512,7 +512,9 @@ func (r *reading) failed(err error, given bool) error {
 	case !given:
 		return ErrAlone
 	case errors.Is(err, ErrAlone):
-		return fmt.Errorf("a slice did not fit its share of the memory after it had given rows")
+		s := &r.plan.Parts[i].Slice
+		return &api.Fault{Kind: "limit", Offset: -1, Message: fmt.Sprintf("The slice of file group %s in partition %q did not fit its share of the memory after it had given rows.", s.FileID, s.Partition),
+			Try: "Read it with more memory, or this partition alone."}
 	}
 	return err
 }
@@ -552,7 +554,7 @@ func (r *reading) elsewhere(form PartForm) lanes.Work[chunk] {
 			return emit(c, int64(len(b)))
 		})
 		if err != nil {
-			return r.failed(err, given)
+			return r.failed(i, err, given)
 		}
 		r.h.network.Adopt(r.h.location, string(r.op), sum.Network)
 		return emit(chunk{end: sum}, 0)

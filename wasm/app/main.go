@@ -5,7 +5,6 @@
 package main
 
 import (
-	"runtime/debug"
 	"strings"
 	"syscall/js"
 
@@ -17,9 +16,6 @@ import (
 )
 
 func main() {
-	// The heap is small and collections are not cheap on the page's own thread.
-	debug.SetGCPercent(400)
-
 	w := client.NewWorker()
 	root := app.NewRoot(engine{w})
 	w.OnDeath = func(f *api.Fault, restarted bool) {

@@ -366,8 +366,12 @@ func (l *lane) receive(m js.Value) {
 	select {
 	case c <- x:
 	default:
-		// It has sent more than it may.
+		// It has sent more than it may. What was sent is not looked at any more, so that there is room for the end.
+		for len(c) > 0 {
+			<-c
+		}
 		delete(l.reads, id.Int())
+		c <- laneMessage{last: true, dead: "it has sent more than it was asked for"}
 	}
 }
 

@@ -92,14 +92,8 @@ func cacheOptions() cache.Options {
 	if !isLane() {
 		return cache.Options{}
 	}
-	return cache.Options{Budget: cacheBytes / beside(), InFlight: int(max(requestsInFlight/beside(), 2))}
+	return cache.Options{Budget: cache.DefaultBudget / beside(), InFlight: int(max(cache.DefaultInFlight/beside(), 2))}
 }
-
-// What a source keeps and how many requests are in flight where one Worker reads; see package cache.
-const (
-	cacheBytes       = 64 << 20
-	requestsInFlight = 6
-)
 
 // options are those of a location.
 func (e *engine) options(location string) (string, fsadapter.Options) {

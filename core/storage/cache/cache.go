@@ -42,6 +42,12 @@ type Options struct {
 	InFlight int
 }
 
+// What a source keeps, in bytes, and how many requests it has in flight, where Options say nothing.
+const (
+	DefaultBudget   = 64 << 20
+	DefaultInFlight = 6
+)
+
 const (
 	maxRequest = 4 << 20 // bytes of one request
 	maxWindow  = 8 << 20 // bytes held for one ReadAt while it waits
@@ -54,14 +60,14 @@ func (o Options) withDefaults() Options {
 			*v = d
 		}
 	}
-	def(&o.Budget, 64<<20)
+	def(&o.Budget, DefaultBudget)
 	def(&o.Block, 64<<10)
 	def(&o.Gap, 256<<10)
 	def(&o.Small, 1<<20)
 	o.Block = min(o.Block, maxRequest)
 	o.Small = min(o.Small, maxRequest)
 	if o.InFlight <= 0 {
-		o.InFlight = 6
+		o.InFlight = DefaultInFlight
 	}
 	return o
 }
