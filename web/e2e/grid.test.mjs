@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { axe, page, ready, repo, start, tab } from "./harness.mjs";
+import { axe, page, ready, repo, settled, start, tab } from "./harness.mjs";
 import { serve } from "./server.mjs";
 
 const million = 1_000_000;
@@ -37,15 +37,17 @@ async function rows(hash, options) {
   return p;
 }
 
-// shown reads the names in the head and the texts of a column, as far as they are drawn.
+// names and column read the names in the head and the texts of a column that are in view.
 const names = (p) => p.$$eval("#grid .hname", (list) => list.map((x) => x.textContent));
-const column = (p, name) =>
-  p.evaluate((name) => {
+const column = async (p, name) => {
+  await settled(p);
+  return p.evaluate((name) => {
     const head = [...document.querySelectorAll("#grid [role=columnheader][aria-colindex]")].find((h) => h.querySelector(".hname").textContent === name);
     return [...document.querySelectorAll(`#grid [role=gridcell][aria-colindex="${head.getAttribute("aria-colindex")}"]`)]
       .sort((a, b) => a.closest("[data-r]").dataset.r - b.closest("[data-r]").dataset.r)
       .map((c) => c.textContent);
   }, name);
+};
 
 const trips = "#/t=sample:mor_trips_h120&v=rows&m=0";
 

@@ -142,58 +142,61 @@ export const ready = (p) => p.waitForSelector(".headline", { timeout: 60000 });
 // tab opens a view by its name.
 export const tab = (p, name) => p.click(`.tab:has-text("${name}")`);
 
-// readGrid scrolls through the grid and returns every row as {column: text}, nulls as null.
-export async function readGrid(p) {
+// settled waits until the grid has drawn what is in view: headers and rows reach from edge to edge (columns that are pinned
+// stand still), and nothing has changed for 200 ms. A grid that is not filled to its edges is taken as drawn when nothing
+// changes for half a second.
+export async function settled(p) {
   await p.waitForSelector("#grid [role=gridcell][aria-colindex]", { timeout: 60000 });
-  return p.evaluate(async () => {
-    const grid = document.getElementById("grid");
-    // What is in view has been drawn: headers and rows reach from edge to edge. Columns that are pinned stand still.
-    const drawn = () => {
+  await p.evaluate(async () => {
+    const drawn = (grid) => {
       const g = grid.getBoundingClientRect();
-      const right = Math.min(g.left + grid.clientWidth, g.left - grid.scrollLeft + width) - 2;
-      const bottom = Math.min(g.top + grid.clientHeight, g.top - grid.scrollTop + height) - 2;
+      const right = Math.min(g.left + grid.clientWidth, g.left - grid.scrollLeft + grid.scrollWidth) - 2;
+      const bottom = Math.min(g.top + grid.clientHeight, g.top - grid.scrollTop + grid.scrollHeight) - 2;
       const across = [...grid.querySelectorAll("[role=columnheader][aria-colindex]")].map((e) => e.getBoundingClientRect());
       const down = [...grid.querySelectorAll("[data-r]")].map((e) => e.getBoundingClientRect());
       const over = (boxes, from, to, at) => boxes.some((b) => b[from] <= at && b[to] >= at);
       const mid = (g.left + right) / 2;
       return over(across, "left", "right", right) && over(across, "left", "right", mid) && over(down, "top", "bottom", bottom) && over(down, "top", "bottom", (g.top + bottom) / 2);
     };
-    const seen = () => [...grid.querySelectorAll("[data-r], [role=columnheader][aria-colindex]")].map((e) => e.dataset.r || e.getAttribute("aria-colindex")).join();
-    // A grid that is not filled to its edges is taken as drawn when nothing changes for half a second.
-    const rest = async () => {
-      let last = "";
-      for (let waited = 0, still = 0; waited < 10000 && !(still >= 4 && drawn()) && still < 10; waited += 50) {
-        await new Promise((done) => setTimeout(done, 50));
-        const now = seen();
-        still = now === last ? still + 1 : 0;
-        last = now;
-      }
-    };
-    const names = {};
-    const rows = new Map();
-    const width = grid.scrollWidth;
-    const height = grid.scrollHeight;
-    for (let y = 0; ; y += grid.clientHeight - 80) {
-      grid.scrollTop = y;
-      for (let x = 0; ; x += grid.clientWidth - 80) {
-        grid.scrollLeft = x;
-        await rest();
-        for (const h of grid.querySelectorAll("[role=columnheader][aria-colindex]")) {
-          names[h.getAttribute("aria-colindex")] = h.querySelector(".hname").textContent;
-        }
-        for (const c of grid.querySelectorAll("[role=gridcell][aria-colindex]")) {
-          const r = Number(c.closest("[data-r]").dataset.r);
-          if (!rows.has(r)) rows.set(r, {});
-          rows.get(r)[c.getAttribute("aria-colindex")] = c.classList.contains("j-null") ? null : c.textContent;
-        }
-        if (x + grid.clientWidth >= width) break;
-      }
-      if (y + grid.clientHeight >= height) break;
+    const seen = (grid) => [...grid.querySelectorAll("[data-r], [role=columnheader][aria-colindex]")].map((e) => e.dataset.r || e.getAttribute("aria-colindex")).join();
+    let last = "";
+    for (let waited = 0, still = 0; waited < 10000; waited += 50) {
+      await new Promise((done) => setTimeout(done, 50));
+      const grid = document.getElementById("grid");
+      const now = grid ? seen(grid) : "";
+      still = now !== "" && now === last ? still + 1 : 0;
+      last = now;
+      if (still >= 10 || (still >= 4 && drawn(grid))) return;
     }
-    return [...rows.entries()]
-      .sort((a, b) => a[0] - b[0])
-      .map(([, cells]) => Object.fromEntries(Object.entries(cells).map(([i, v]) => [names[i], v])));
   });
+}
+
+// readGrid scrolls through the grid and returns every row as {column: text}, nulls as null.
+export async function readGrid(p) {
+  await settled(p);
+  const names = {};
+  const rows = new Map();
+  const size = await p.$eval("#grid", (g) => ({ width: g.scrollWidth, height: g.scrollHeight, across: g.clientWidth, down: g.clientHeight }));
+  for (let y = 0; ; y += size.down - 80) {
+    for (let x = 0; ; x += size.across - 80) {
+      await p.$eval("#grid", (g, { x, y }) => ((g.scrollTop = y), (g.scrollLeft = x)), { x, y });
+      await settled(p);
+      const part = await p.$eval("#grid", (grid) => ({
+        names: [...grid.querySelectorAll("[role=columnheader][aria-colindex]")].map((h) => [h.getAttribute("aria-colindex"), h.querySelector(".hname").textContent]),
+        cells: [...grid.querySelectorAll("[role=gridcell][aria-colindex]")].map((c) => [Number(c.closest("[data-r]").dataset.r), c.getAttribute("aria-colindex"), c.classList.contains("j-null") ? null : c.textContent]),
+      }));
+      for (const [at, name] of part.names) names[at] = name;
+      for (const [r, at, text] of part.cells) {
+        if (!rows.has(r)) rows.set(r, {});
+        rows.get(r)[at] = text;
+      }
+      if (x + size.across >= size.width) break;
+    }
+    if (y + size.down >= size.height) break;
+  }
+  return [...rows.entries()]
+    .sort((a, b) => a[0] - b[0])
+    .map(([, cells]) => Object.fromEntries(Object.entries(cells).map(([i, v]) => [names[i], v])));
 }
 
 // goldRows reads the rows that Hudi itself gave for a table.

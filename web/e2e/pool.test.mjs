@@ -163,11 +163,16 @@ test("a Worker that dies is a fault that is told, and the next request has anoth
       self.engineReceive = (m) => (m.part || m.facts ? self.postMessage({ dead: "panic: it was told to" }) : receive(m));
     });
   }
-  const first = await ask("columnstats", { table: location });
-  assert.match(first.fault?.message ?? "", /A Worker that read file slices .* stopped unexpectedly: panic: it was told to/);
-  assert.ok(first.fault.try, "it says what to do");
-  const second = await ask("columnstats", { table: location });
-  assert.deepEqual(second, before);
+  // One that dies before the other was asked for anything leaves that one to the next request.
+  let got = await ask("columnstats", { table: location });
+  assert.ok(got.fault, "a Worker has died");
+  for (let died = 0; got.fault; died++) {
+    assert.match(got.fault.message ?? "", /A Worker that read file slices .* stopped unexpectedly: panic: it was told to/);
+    assert.ok(got.fault.try, "it says what to do");
+    assert.ok(died < 2, "each of the two has died once");
+    got = await ask("columnstats", { table: location });
+  }
+  assert.deepEqual(got, before);
   await p.context().close();
 });
 
