@@ -110,6 +110,12 @@ func runAll(ctx context.Context, chosen []step) int {
 			fmt.Println("  " + s)
 		}
 	}
+	if len(all.unstable) > 0 {
+		fmt.Println("\nfailed once and passed when run again:")
+		for _, s := range all.unstable {
+			fmt.Println("  " + s)
+		}
+	}
 	if len(all.fails) > 0 {
 		fmt.Println("\nfailed:")
 		for _, s := range all.fails {
@@ -156,6 +162,8 @@ type results struct {
 	fails  []string
 	skips  []string
 	failed int
+	// unstable are tests that failed once and passed when they were run again.
+	unstable []string
 }
 
 type counts struct{ passed, failed, skipped int }
@@ -182,6 +190,14 @@ func (r *results) fail(name, output string) {
 	if output = strings.TrimRight(output, "\n"); output != "" {
 		fmt.Println("      " + strings.ReplaceAll(output, "\n", "\n      "))
 	}
+}
+
+// unsteady notes a test that failed once and passed when it was run again.
+func (r *results) unsteady(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unstable = append(r.unstable, name)
+	fmt.Printf("   AGAIN %s: failed once and passed when run again\n", name)
 }
 
 // skip counts a test that could not run, with the reason.

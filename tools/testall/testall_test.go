@@ -114,3 +114,32 @@ func TestGrouped(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestRepeated: only what passes when it is run again counts as passed, and it is told.
+func TestRepeated(t *testing.T) {
+	exit := exec.Command("false").Run()
+	const first = "ok 1 - a\nnot ok 2 - b \\# c\n    not ok 1 - inner\nnot ok 3 - d\n# pass 5\n# fail 2\n# skipped 0\n"
+	failed := tapFailed(first)
+	if want := []string{"b # c", "d"}; !slices.Equal(failed, want) {
+		t.Fatalf("failed %q, want %q", failed, want)
+	}
+	for _, c := range []struct {
+		second string
+		err    error
+		want   counts
+		told   int
+	}{
+		{"# pass 2\n# fail 0\n# skipped 9\n", nil, counts{7, 0, 0}, 2},
+		{"not ok 4 - d\n# pass 1\n# fail 1\n# skipped 9\n", exit, counts{6, 1, 0}, 1},
+		{"not ok 1 - b \\# c\nnot ok 4 - d\n# pass 0\n# fail 2\n", exit, counts{5, 2, 0}, 0},
+		{"# pass 1\n# fail 0\n", nil, counts{5, 2, 0}, 0}, // one of them was not run
+		{"# pass 2\n# fail 0\n", exit, counts{5, 2, 0}, 0},
+		{"it did not start", exit, counts{5, 2, 0}, 0},
+	} {
+		var r results
+		r.repeated("x", first, failed, c.second, c.err)
+		if got := r.counts(); got != c.want || len(r.unstable) != c.told {
+			t.Errorf("%q %v: %+v and %d told, want %+v and %d", c.second, c.err, got, len(r.unstable), c.want, c.told)
+		}
+	}
+}
