@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"hudiscope/core/api"
 	"hudiscope/core/config"
@@ -46,6 +47,7 @@ type environment struct {
 // flags are the options that most commands share.
 type flags struct {
 	json    bool
+	cost    bool
 	format  string
 	hudi    string
 	options optionMap
@@ -230,7 +232,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	options := env.flags.budgets()
 	options.LocalPaths = true
 	env.svc = explorer.New(env.flags.stores.open, options)
-	if err := cmd.run(ctx, env, rest); err != nil {
+	began := time.Now()
+	if env.flags.cost && len(rest) > 0 {
+		ctx = env.svc.Traced(ctx, rest[0], cmd.name)
+	}
+	err = cmd.run(ctx, env, rest)
+	if env.flags.cost && len(rest) > 0 {
+		// What has failed has had its cost, too. It is told before the error, which is the last word.
+		if c, failed := env.costOf(ctx, cmd.name, rest[0], began); failed == nil {
+			env.told(c)
+		}
+	}
+	if err != nil {
 		var status exitStatus
 		if errors.As(err, &status) {
 			return int(status)
@@ -253,9 +266,11 @@ func (f *flags) register(name string, fs *flag.FlagSet) {
 	switch name {
 	case "serve", "manifest", "bundle":
 	case "export":
+		fs.BoolVar(&f.cost, "cost", false, costAbout)
 		fs.StringVar(&f.hudi, "hudi", "", "read by the rules of this Hudi `release` (default: the right answer)")
 	default:
 		fs.BoolVar(&f.json, "json", false, "print JSON")
+		fs.BoolVar(&f.cost, "cost", false, costAbout)
 		fs.StringVar(&f.hudi, "hudi", "", "read by the rules of this Hudi `release` (default: the right answer)")
 	}
 	switch name {
@@ -279,6 +294,8 @@ func (f *flags) register(name string, fs *flag.FlagSet) {
 		fs.Int64Var(&f.limit, "limit", 0, "print at most this many (0 = the default)")
 	}
 }
+
+const costAbout = "say on standard error what was asked of a remote storage, how long it took and how much memory"
 
 // check refuses flags that make no sense, alone or together.
 func (f *flags) check() error {

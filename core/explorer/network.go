@@ -29,6 +29,12 @@ func (s *Service) traced(ctx context.Context, op api.Op, args []byte) context.Co
 	return s.network.With(ctx, t.Location, string(op))
 }
 
+// Traced makes requests of the storage be noted as those of work on a table, for callers of the Service's methods; Do does
+// it by itself. Network tells of them.
+func (s *Service) Traced(ctx context.Context, location, work string) context.Context {
+	return s.network.With(ctx, location, work)
+}
+
 // behind is the context of work that goes on behind the requests op: it outlives each of them.
 func (h *handle) behind(op api.Op) context.Context {
 	if h.network == nil {
