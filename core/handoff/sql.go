@@ -112,8 +112,56 @@ func (d *dialect) condition(e predicate.Expr) (string, error) {
 		return "CAST(" + s + " AS " + name + ")", err
 	case *predicate.Call:
 		return d.call(x)
+	case *predicate.Case:
+		return d.choice(x)
+	case *predicate.Element:
+		return d.element(x)
 	}
 	return "", d.cannot("a part of it is not known")
+}
+
+func (d *dialect) choice(x *predicate.Case) (string, error) {
+	var w strings.Builder
+	w.WriteString("CASE")
+	for i := range x.When {
+		when, err := d.condition(x.When[i])
+		if err != nil {
+			return "", err
+		}
+		then, err := d.condition(x.Then[i])
+		if err != nil {
+			return "", err
+		}
+		w.WriteString(" WHEN " + when + " THEN " + then)
+	}
+	if x.Else != nil {
+		otherwise, err := d.condition(x.Else)
+		if err != nil {
+			return "", err
+		}
+		w.WriteString(" ELSE " + otherwise)
+	}
+	return w.String() + " END", nil
+}
+
+// element is written for Spark alone: Flink and Trino count from 1, and fail where there is no such element.
+func (d *dialect) element(x *predicate.Element) (string, error) {
+	if !d.spark {
+		return "", d.cannot("an element of an array or a map")
+	}
+	s := d.column(x.X.Path)
+	for _, step := range x.Steps {
+		if step.Key == nil {
+			s += "." + d.name(step.Field)
+			continue
+		}
+		key, err := d.condition(step.Key)
+		if err != nil {
+			return "", err
+		}
+		s += "[" + key + "]"
+	}
+	return s, nil
 }
 
 func (d *dialect) pair(left predicate.Expr, op string, right predicate.Expr) (string, error) {

@@ -125,6 +125,10 @@ func (b *binder) bind(e Expr) (Expr, error) {
 			return nil, &Error{e.At, fmt.Sprintf("A %s can't be cast to %s.", from, t), try}
 		}
 		return b.typed(&Cast{At: e.At, X: x, Type: t.String()}, t), nil
+	case *Element:
+		return b.element(e)
+	case *Case:
+		return b.choice(e)
 	case *Call:
 		c := &Call{At: e.At, Name: e.Name}
 		for _, a := range e.Args {
@@ -172,21 +176,20 @@ func (b *binder) column(c *Column) (Expr, error) {
 		where := strings.Join(c.Path[:n], ".")
 		switch {
 		case n > 0 && t.Kind == schema.Array:
-			return nil, &Error{c.At, fmt.Sprintf("%s is an array, and the fields of its elements can't be used in a condition here.", where), "It can be tested by IS NULL."}
+			return nil, &Error{c.At, fmt.Sprintf("%s is an array: its elements have fields.", where), fmt.Sprintf("Name one of them, such as %s[0].%s.", where, name)}
 		case n > 0 && t.Kind == schema.Map:
-			return nil, &Error{c.At, fmt.Sprintf("%s is a map, and its values can't be used in a condition here.", where), "It can be tested by IS NULL."}
+			// m.key is m['key'].
+			e := &Element{At: c.At, X: &Column{At: c.At, Path: c.Path[:n]}}
+			for _, p := range c.Path[n:] {
+				e.Steps = append(e.Steps, Step{Field: p})
+			}
+			return b.element(e)
 		case n > 0 && t.Kind != schema.Record:
 			return nil, &Error{c.At, fmt.Sprintf("%s is of type %s, which has no field %s.", where, TypeOf(t), name), ""}
 		}
-		at := -1
-		for i := range t.Fields {
-			if !strings.EqualFold(t.Fields[i].Name, name) {
-				continue
-			}
-			if at >= 0 {
-				return nil, &Error{c.At, fmt.Sprintf("%s is ambiguous: it could be %s or %s, as case makes no difference.", name, t.Fields[at].Name, t.Fields[i].Name), "Spark tells them apart only with spark.sql.caseSensitive."}
-			}
-			at = i
+		at, err := fieldOf(t, name, c.At)
+		if err != nil {
+			return nil, err
 		}
 		if at < 0 {
 			return nil, b.unknown(c, t, n)
@@ -439,7 +442,7 @@ func (b *binder) mismatch(at int, x, y Expr) error {
 	l, r := b.types[x], b.types[y]
 	for _, t := range []Type{l, r} {
 		if t.is(Other) {
-			return &Error{at, fmt.Sprintf("Values of type %s can't be compared.", t), "They can be tested by IS NULL and IS NOT NULL; a field of a struct is written a.b."}
+			return &Error{at, fmt.Sprintf("Values of type %s can't be compared.", t), "They can be tested by IS NULL and IS NOT NULL; a field of a struct is written a.b, an element a[0], a value of a map a['key']."}
 		}
 	}
 	return &Error{at, fmt.Sprintf("A %s and a %s can't be compared.", l, r), "Write a CAST where one makes sense."}
@@ -609,7 +612,7 @@ func quoteName(s string) string {
 		plain = plain && (letter(s[i]) || digit(s[i]))
 	}
 	switch strings.ToLower(s) {
-	case "and", "or", "not", "in", "is", "like", "between", "null", "true", "false", "case", "cast", "escape", "then", "when", "else",
+	case "and", "or", "not", "in", "is", "like", "between", "null", "true", "false", "case", "cast", "escape", "then", "when", "else", "end",
 		"date", "timestamp", "timestamp_ltz", "timestamp_ntz", "interval", "exists", "x", "r", "div", "ilike", "rlike", "regexp":
 		plain = false
 	}
@@ -719,6 +722,30 @@ func format(w *strings.Builder, e Expr, rank int) {
 		if e.Escape != 0 {
 			w.WriteString(" ESCAPE " + quoteText(string(e.Escape), ""))
 		}
+	case *Element:
+		format(w, e.X, rankUnary)
+		for _, s := range e.Steps {
+			if s.Key == nil {
+				w.WriteString("." + quoteName(s.Field))
+				continue
+			}
+			w.WriteByte('[')
+			format(w, s.Key, 0)
+			w.WriteByte(']')
+		}
+	case *Case:
+		w.WriteString("CASE")
+		for i := range e.When {
+			w.WriteString(" WHEN ")
+			format(w, e.When[i], 0)
+			w.WriteString(" THEN ")
+			format(w, e.Then[i], 0)
+		}
+		if e.Else != nil {
+			w.WriteString(" ELSE ")
+			format(w, e.Else, 0)
+		}
+		w.WriteString(" END")
 	case *Cast:
 		w.WriteString("CAST(")
 		format(w, e.X, 0)

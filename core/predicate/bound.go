@@ -111,6 +111,23 @@ func operands(e Expr) []Expr {
 		return []Expr{e.X}
 	case *Call:
 		return e.Args
+	case *Element:
+		out := []Expr{e.X}
+		for _, s := range e.Steps {
+			if s.Key != nil {
+				out = append(out, s.Key)
+			}
+		}
+		return out
+	case *Case:
+		var out []Expr
+		for i := range e.When {
+			out = append(out, e.When[i], e.Then[i])
+		}
+		if e.Else != nil {
+			out = append(out, e.Else)
+		}
+		return out
 	}
 	return nil
 }

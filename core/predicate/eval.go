@@ -68,6 +68,10 @@ func (b *Bound) compileNode(e Expr) kernel {
 		return newCast(b.compile(e.X), b.types[e.X], b.types[e])
 	case *Call:
 		return functions[e.Name].compile(b, e)
+	case *Element:
+		return b.newElement(e)
+	case *Case:
+		return b.newCase(e)
 	}
 	return nil // Bind refuses other nodes
 }

@@ -79,6 +79,23 @@ type (
 		Pattern Expr
 		Escape  rune
 	}
+	// Element is an element of an array (from 0 on), the value of a key in a map, or a field of one: X[Key].Field.
+	Element struct {
+		At    int
+		X     *Column
+		Steps []Step
+	}
+	// Step is one of an Element: to an element or a value by its Key, or, where that is nil, to a Field.
+	Step struct {
+		Key   Expr
+		Field string
+	}
+	// Case is CASE: the value of Then at the first condition of When that is true, or Else, which is nil for NULL.
+	Case struct {
+		At         int
+		When, Then []Expr
+		Else       Expr
+	}
 	// Cast is CAST(X AS Type), written or, by Bind, Implied. Type is Spark's name of the type, in small letters
 	// in bound conditions ("int", "decimal(10,2)").
 	Cast struct {
@@ -107,3 +124,5 @@ func (e *In) Pos() int      { return e.At }
 func (e *Like) Pos() int    { return e.At }
 func (e *Cast) Pos() int    { return e.At }
 func (e *Call) Pos() int    { return e.At }
+func (e *Element) Pos() int { return e.At }
+func (e *Case) Pos() int    { return e.At }

@@ -3,6 +3,7 @@ package predicate
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -227,6 +228,7 @@ func init() {
 		"abs":          {1, 1, sameNumber, signed(func(negative bool) bool { return negative })},
 		"negative":     {1, 1, sameNumber, signed(func(bool) bool { return true })},
 		"coalesce":     first,
+		"nvl":          {2, 2, first.bind, first.compile}, "ifnull": {2, 2, first.bind, first.compile},
 		"isnan": {1, 1, func(b *binder, c *Call) (Type, error) {
 			if !b.types[c.Args[0]].is(Float) {
 				return args(Type{Kind: Boolean}, Type{Kind: Double})(b, c)
@@ -279,6 +281,8 @@ func init() {
 			}
 		})},
 	}
+	maps.Copy(functions, containerFunctions())
+	functions["rlike"], functions["regexp_like"] = rlike, rlike
 }
 
 // lowerText and upperText change the case as Java does without a locale.

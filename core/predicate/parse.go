@@ -219,10 +219,27 @@ func (p *parser) predicate() (Expr, error) {
 			return nil, p.unsupported(a, "LIKE "+strings.ToUpper(a.text))
 		}
 		return wrap(p.like(k, x))
-	case k.is("ilike"), k.is("rlike"), k.is("regexp"):
-		return nil, p.unsupported(k, strings.ToUpper(k.text))
+	case k.is("ilike"):
+		// Spark makes both sides small.
+		p.next()
+		if a := p.peek(); a.is("any") || a.is("all") || a.is("some") {
+			return nil, p.unsupported(a, "ILIKE "+strings.ToUpper(a.text))
+		}
+		e, err := p.like(k, &Call{k.at, "lower", []Expr{x}})
+		if err != nil {
+			return nil, err
+		}
+		if l, ok := e.(*Like).Pattern.(*Literal); ok && l.Kind == "string" {
+			s := string(lowerText(nil, []byte(l.Value.(string))))
+			e.(*Like).Pattern = &Literal{l.At, l.Kind, s, s}
+		}
+		return wrap(e, nil)
+	case k.is("rlike"), k.is("regexp"):
+		p.next()
+		pattern, err := p.sum()
+		return wrap(&Call{k.at, "rlike", []Expr{x, pattern}}, err)
 	case negated:
-		return nil, &Error{k.at, fmt.Sprintf("Behind NOT stands BETWEEN, IN or LIKE, not %s.", p.show(k)), "To negate a condition, write NOT in front of it."}
+		return nil, &Error{k.at, fmt.Sprintf("Behind NOT stands BETWEEN, IN, LIKE, ILIKE or RLIKE, not %s.", p.show(k)), "To negate a condition, write NOT in front of it."}
 	case k.is("is"):
 		p.next()
 		return p.is(k, x)
@@ -483,9 +500,11 @@ func (p *parser) primary() (Expr, error) {
 		if n.kind == text || n.kind == number || n.is("-") {
 			return nil, p.unsupported(t, "INTERVAL")
 		}
-	case "case", "exists":
-		if lower == "case" || n.is("(") {
-			return nil, p.unsupported(t, strings.ToUpper(lower))
+	case "case":
+		return p.choice(t)
+	case "exists":
+		if n.is("(") {
+			return nil, p.unsupported(t, "EXISTS")
 		}
 	case "cast", "try_cast":
 		if n.is("(") {
@@ -519,10 +538,84 @@ func (p *parser) column(t token) (Expr, error) {
 			return nil, &Error{f.at, "The name has too many parts.", ""}
 		}
 	}
-	if b := p.peek(); b.is("[") {
-		return nil, p.unsupported(b, "An element of an array or a map")
+	if !p.peek().is("[") {
+		return c, p.node()
 	}
-	return c, p.node()
+	e := &Element{At: c.At, X: c}
+	for n := p.peek(); n.is("[") || n.is("."); n = p.peek() {
+		p.next()
+		if len(e.Steps) >= maxDepth {
+			return nil, &Error{n.at, "The name has too many parts.", ""}
+		}
+		if err := p.node(); err != nil {
+			return nil, err
+		}
+		if n.is("[") {
+			key, err := p.or()
+			if err != nil {
+				return nil, err
+			}
+			if err := p.want("]", " behind the place of the element"); err != nil {
+				return nil, err
+			}
+			e.Steps = append(e.Steps, Step{Key: key})
+			continue
+		}
+		f := p.next()
+		if f.kind != word && f.kind != quoted {
+			return nil, &Error{f.at, fmt.Sprintf("The name of a field is expected behind the dot, not %s.", p.show(f)), ""}
+		}
+		e.Steps = append(e.Steps, Step{Field: f.text})
+	}
+	return e, p.node()
+}
+
+// choice reads a CASE. With a value behind CASE it is compared with each value behind WHEN.
+func (p *parser) choice(t token) (Expr, error) {
+	var subject Expr
+	if !p.peek().is("when") {
+		x, err := p.or()
+		if err != nil {
+			return nil, err
+		}
+		subject = x
+	}
+	c := &Case{At: t.at}
+	for p.peek().is("when") {
+		w := p.next()
+		x, err := p.or()
+		if err != nil {
+			return nil, err
+		}
+		if l, ok := x.(*Literal); ok && l.Value == nil && subject == nil {
+			return nil, &Error{l.At, "The condition of WHEN is NULL.", "Write a condition there; what else there is stands behind ELSE."}
+		}
+		if subject != nil {
+			x = &Binary{w.at, Eq, subject, x}
+		}
+		if err := p.want("THEN", " behind the condition of WHEN"); err != nil {
+			return nil, err
+		}
+		y, err := p.or()
+		if err != nil {
+			return nil, err
+		}
+		c.When, c.Then = append(c.When, x), append(c.Then, y)
+		if err := p.node(); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.When) == 0 {
+		return nil, &Error{p.peek().at, fmt.Sprintf("WHEN is expected in CASE, not %s.", p.show(p.peek())), "CASE WHEN condition THEN value ELSE value END."}
+	}
+	if p.take("else") {
+		x, err := p.or()
+		if err != nil {
+			return nil, err
+		}
+		c.Else = x
+	}
+	return c, p.want("END", " to end CASE")
 }
 
 func (p *parser) cast(t token) (Expr, error) {
@@ -573,7 +666,7 @@ func (p *parser) call(t token) (Expr, error) {
 	name := strings.ToLower(t.text)
 	p.next()
 	c := &Call{At: t.at, Name: name}
-	if f := functions[name]; f == nil {
+	if f := functions[name]; f == nil && name != "if" {
 		return nil, &Error{t.at, fmt.Sprintf("The function %s can't be used in a condition here.", t.text), "Those that can are " + strings.Join(functionNames(), ", ") + "."}
 	}
 	if p.take(")") {
@@ -591,6 +684,15 @@ func (p *parser) call(t token) (Expr, error) {
 	}
 	if err := p.want(")", " to end the arguments of "+t.text); err != nil {
 		return nil, err
+	}
+	if name == "if" {
+		if len(c.Args) != 3 {
+			return nil, &Error{t.at, fmt.Sprintf("if takes 3 arguments, and there are %d.", len(c.Args)), ""}
+		}
+		if l, ok := c.Args[0].(*Literal); ok && l.Value == nil {
+			c.Args[0] = &Literal{l.At, "boolean", "FALSE", false} // NULL is not true, and CASE does not take it
+		}
+		return &Case{At: t.at, When: c.Args[:1], Then: c.Args[1:2], Else: c.Args[2]}, p.node()
 	}
 	return c, p.node()
 }

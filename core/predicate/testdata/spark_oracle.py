@@ -34,6 +34,19 @@ for r in range(rows):
     cells = [f"{r} AS row_number"]
     cells += [literal(c["values"][r], c["type"]) + f" AS {c['name']}" for c in table]
     cells.append(f"named_struct('a', {literal(table[1]['values'][r], table[1]['type'])}, 'B', {literal(table[7]['values'][r], 'string')}) AS st")
+    # Arrays and maps, by the number of the row; spark_test.go builds the same.
+    def i(k):
+        return literal(table[1]["values"][k % rows], "int")
+
+    def s(k):
+        return literal(table[7]["values"][k % rows], "string")
+
+    arr = "CAST(NULL AS array<int>)" if r % 5 == 4 else "CAST(array() AS array<int>)" if r % 5 == 3 else f"array({i(r)}, {i(r + 1)}, {i(r + 2) if r % 2 else 'CAST(NULL AS int)'})"
+    sarr = "CAST(NULL AS array<string>)" if r % 4 == 3 else f"array({s(r)}, {s(r + 3)})"
+    m = "CAST(NULL AS map<string,string>)" if r % 5 == 2 else "CAST(map() AS map<string,string>)" if r % 5 == 3 else f"map('k', {s(r)}, '1', {s(r + 1)})"
+    ast = "CAST(NULL AS array<struct<a:int,B:string>>)" if r % 3 == 2 else f"array(named_struct('a', {i(r)}, 'B', {s(r)}), CAST(NULL AS struct<a:int,B:string>))"
+    nest = f"map('x', {arr})"
+    cells += [f"{arr} AS arr", f"{sarr} AS sarr", f"{m} AS m", f"{ast} AS ast", f"{nest} AS nest"]
     selects.append("SELECT " + ", ".join(cells))
 df = spark.sql(" UNION ALL ".join(selects)).coalesce(1).cache()
 df.count()
