@@ -23,6 +23,9 @@ func runExport(ctx context.Context, e *environment, args []string) error {
 		return usageError(fmt.Sprintf("--limit %d: too many", limit))
 	}
 	req := api.ExportRequest{Format: e.flags.format, RowsRequest: api.RowsRequest{Table: t, Options: e.flags.options, Partitions: e.flags.partitions, FileID: e.flags.fileID, Condition: e.flags.condition.condition(), Order: e.flags.order.keys, Limit: int(limit)}}
+	if req.Flink, req.Batch, req.Seen = e.flags.flink, e.flags.batch, e.flags.seen; !req.Flink && (e.flags.batch || e.flags.seen != "") {
+		return usageError("--batch and --seen are for --flink")
+	}
 	switch req.Format {
 	case "jsonl", "csv", "parquet":
 	case "":

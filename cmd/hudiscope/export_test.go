@@ -39,7 +39,12 @@ func TestExportCommand(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, ".hudiscope-*")); len(left) != 0 {
 		t.Errorf("left %v", left)
 	}
-	for _, args := range [][]string{{table}, {table, "--format", "xlsx"}, {"--format", "csv"}} {
+	flink := []string{tables + "flink_mor_changelog_1.2.0.zip", "--format", "jsonl", "-o", "changelog.enabled=true", "-o", "read.start-commit=earliest"}
+	_, rows, _ = runCommand(append([]string{"stream"}, flink...)...)
+	if status, out, msg := runCommand(append([]string{"export", "--flink"}, flink...)...); status != exitOK || out != rows || !strings.Contains(rows, `{"kind":"-D"`) {
+		t.Errorf("%d %s", status, msg)
+	}
+	for _, args := range [][]string{{table}, {table, "--format", "xlsx"}, {"--format", "csv"}, {table, "--format", "csv", "--batch"}} {
 		if status, _, _ := runCommand(append([]string{"export"}, args...)...); status != exitUsage {
 			t.Errorf("%v: status %d", args, status)
 		}

@@ -192,6 +192,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case "export":
 		fs.StringVar(&env.flags.format, "format", "", "jsonl, csv or parquet")
 		fs.StringVar(&env.flags.out, "out", "-", "write to this `file`, - for standard output")
+		fs.BoolVar(&env.flags.flink, "flink", false, "write the rows of a read of Flink's, whose options -o are")
+		fs.BoolVar(&env.flags.batch, "batch", false, "--flink: read once, and not as a stream until nothing is new")
+		fs.StringVar(&env.flags.seen, "seen", "", "--flink: look at the table as of this completion `time`")
 	case "handoff":
 		fs.StringVar(&env.flags.engine, "engine", "", "print the code for one `engine` only: "+strings.Join(handoff.Engines(), ", "))
 		fs.BoolVar(&env.flags.flink, "flink", false, "the options (-o) are Flink's")

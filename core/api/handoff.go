@@ -55,6 +55,11 @@ type ExportRequest struct {
 	// Part counts the parts from 0; parts must be asked for in order. ID tells exports apart.
 	Part int    `json:"part,omitempty"`
 	ID   string `json:"id"`
+	// Flink asks for the rows of a read of Flink's: Options are then Flink's, Batch and Seen those of StreamRequest, and
+	// there is no condition and no order.
+	Flink bool   `json:"flink,omitempty"`
+	Batch bool   `json:"batch,omitempty"`
+	Seen  string `json:"seen,omitempty"`
 }
 
 // ExportChunk is a part of an exported file.

@@ -47,7 +47,7 @@ func (s *Service) exportSource(ctx context.Context, h *handle, req *api.ExportRe
 		return nil, invalid("An offset and a limit are not negative.")
 	}
 	h.progress(ctx, api.Progress{Phase: "Planning the read"})
-	plan, err := s.exportPlan(ctx, h, &req.RowsRequest)
+	plan, err := s.exportPlan(ctx, h, req)
 	if err != nil {
 		return nil, err
 	}
@@ -408,7 +408,16 @@ func (h *handle) forget(e *exporter) {
 }
 
 // exportPlan plans the rows of an export.
-func (s *Service) exportPlan(ctx context.Context, h *handle, req *api.RowsRequest) (*prepared, error) {
+func (s *Service) exportPlan(ctx context.Context, h *handle, req *api.ExportRequest) (*prepared, error) {
+	if req.Flink {
+		if req.Where != "" || len(req.Columns) > 0 || len(req.Order) > 0 || req.FileID != "" {
+			return nil, invalid("The rows of a read of Flink's are exported as they come: without a condition, columns, an order or a file group.")
+		}
+		return s.streamPlan(ctx, req.Table, req.Options, req.Partitions, req.Batch, req.Seen)
+	}
+	if req.Batch || req.Seen != "" {
+		return nil, invalid("batch and seen are for reads of Flink's.")
+	}
 	p, err := s.prepare(ctx, h, readRequest{req.Options, req.Partitions, req.FileID, req.Condition}, false, func(dirs int) {
 		h.progress(ctx, api.Progress{Phase: "Listing partitions", Done: int64(dirs), Unit: "directories"})
 	})

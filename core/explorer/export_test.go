@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -187,6 +188,58 @@ func TestExportOfQueries(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+}
+
+// TestExportOfFlink: what is exported of a read of Flink's is what Stream pages through, kinds of rows included.
+func TestExportOfFlink(t *testing.T) {
+	s := testService(t)
+	n := 0
+	for _, name := range []string{"mor_trips_h120", "flink_mor_changelog_1.2.0", "flink_mor_archived_0.14.1"} {
+		for _, batch := range []bool{false, true} {
+			options := map[string]string{"changelog.enabled": "true"}
+			if !batch {
+				options["read.start-commit"] = "earliest"
+			}
+			req := api.ExportRequest{Format: "jsonl", Flink: true, Batch: batch, RowsRequest: api.RowsRequest{Table: api.Table{Location: name}, Options: options}}
+			file, done := exported(t, s, req)
+			var want []string
+			var columns []string
+			for offset := int64(0); ; {
+				page, err := s.Stream(t.Context(), api.StreamRequest{Table: req.Table, Options: options, Batch: batch, Offset: offset, Limit: 7})
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				columns = nil
+				for _, c := range page.Columns {
+					columns = append(columns, c.Name)
+				}
+				for _, r := range page.Rows {
+					want = append(want, string(r[0])+string(r[len(r)-1]))
+				}
+				if offset += int64(len(page.Rows)); len(page.Rows) == 0 {
+					break
+				}
+			}
+			var got []string
+			for line := range strings.Lines(string(file)) {
+				var row map[string]json.RawMessage
+				if err := json.Unmarshal([]byte(line), &row); err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, string(row[columns[0]])+string(row[columns[len(columns)-1]]))
+			}
+			if n += len(got); !slices.Equal(got, want) || done.Rows != int64(len(want)) || columns[0] != "kind" {
+				t.Errorf("%s, batch %v: %d rows exported, %d rows streamed, or others; columns %q", name, batch, len(got), len(want), columns)
+			}
+			req.Where = "true"
+			if _, err := s.ExportTo(t.Context(), req, func(string, string) io.Writer { return io.Discard }); err == nil || !strings.Contains(err.Error(), "without a condition") {
+				t.Errorf("a condition: %v", err)
+			}
+		}
+	}
+	if n < 50 {
+		t.Errorf("only %d rows", n)
 	}
 }
 

@@ -64,6 +64,19 @@ func flinkRounds(ctx context.Context, f *query.Flink, batch bool) ([]*query.Roun
 	return []*query.Round{r}, nil
 }
 
+// streamPlan plans the rows that Flink reads.
+func (s *Service) streamPlan(ctx context.Context, t api.Table, options map[string]string, partitions []string, batch bool, seen string) (*prepared, error) {
+	_, f, err := s.flink(ctx, t, options, partitions, seen)
+	if err != nil {
+		return nil, err
+	}
+	rounds, err := flinkRounds(ctx, f, batch)
+	if err != nil {
+		return nil, err
+	}
+	return &prepared{Plan: f.Plan(rounds, !batch)}, nil
+}
+
 // Splits plans the splits of a Flink read.
 func (s *Service) Splits(ctx context.Context, req api.SplitsRequest) (*api.Splits, error) {
 	h, f, err := s.flink(ctx, req.Table, req.Options, req.Partitions, req.Seen)
