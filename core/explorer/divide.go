@@ -70,8 +70,9 @@ type PartRequest struct {
 }
 
 // PartForm is what becomes of rows where they are read: the cells of Rows, as show() writes them with Text; lines of a
-// file of the format Export; or, with neither, columns.
+// file of the format Export; with Sort what query.Plan.Sort takes; or, with none of these, columns.
 type PartForm struct {
+	Sort   bool   `json:"sort,omitempty"`
 	Cells  bool   `json:"cells,omitempty"`
 	Text   bool   `json:"text,omitempty"`
 	Export string `json:"export,omitempty"`
@@ -143,11 +144,15 @@ type maker struct {
 	form  PartForm
 	shown []int
 	lines *export.Lines
+	sort  *query.Encoder
 	buf   []byte
 }
 
 func newMaker(p *query.Plan, form PartForm) (*maker, error) {
 	m := &maker{plan: p, form: form, shown: p.Shown()}
+	if form.Sort {
+		m.sort = p.Encoder()
+	}
 	if form.Export != "" {
 		var err error
 		if m.lines, err = export.NewLines(form.Export, exportColumns(p)); err != nil {
@@ -159,14 +164,17 @@ func newMaker(p *query.Plan, form PartForm) (*maker, error) {
 
 // line appends a row.
 func (m *maker) line(dst []byte, row query.Row) ([]byte, error) {
-	if m.lines != nil {
+	switch {
+	case m.sort != nil:
+		return m.sort.Append(dst, row), nil
+	case m.lines != nil:
 		return m.lines.Append(dst, row.Batch, row.Index)
 	}
 	return appendCells(dst, row, m.form.Text, m.shown), nil
 }
 
 // whole reports whether rows stay as they are.
-func (m *maker) whole() bool { return !m.form.Cells && m.form.Export == "" }
+func (m *maker) whole() bool { return !m.form.Cells && !m.form.Sort && m.form.Export == "" }
 
 // read reads a part and hands its rows over in chunks.
 func (m *maker) read(ctx context.Context, part *query.Part, ro table.ReadOptions, emit func(chunk) error) (*PartSummary, error) {
@@ -585,6 +593,14 @@ func (r *reading) cells(ctx context.Context, text bool) iter.Seq2[[]byte, error]
 // lines reads the rows as lines of a file of a format. A line is valid until the next one is asked for.
 func (r *reading) lines(ctx context.Context, format string) iter.Seq2[[]byte, error] {
 	return rowsOf(ctx, r, PartForm{Export: format}, func(m *maker, row query.Row) (_ []byte, err error) {
+		m.buf, err = m.line(m.buf[:0], row)
+		return m.buf, err
+	}, manyLines)
+}
+
+// encoded reads the rows as they are ordered. A row is valid until the next one is asked for.
+func (r *reading) encoded(ctx context.Context) iter.Seq2[[]byte, error] {
+	return rowsOf(ctx, r, PartForm{Sort: true}, func(m *maker, row query.Row) (_ []byte, err error) {
 		m.buf, err = m.line(m.buf[:0], row)
 		return m.buf, err
 	}, manyLines)

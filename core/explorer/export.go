@@ -84,7 +84,7 @@ func (x *exportSource) rows(ctx context.Context, offset, limit int64) iter.Seq2[
 		var rows iter.Seq2[exportRow, error]
 		switch {
 		case x.plan.Ordered():
-			sorted, err := x.plan.Sort(ctx, read.rows(ctx), x.notes.opts.sort(x.notes.reported))
+			sorted, err := x.plan.Sort(ctx, read.encoded(ctx), x.notes.opts.sort(x.notes.reported))
 			if err != nil {
 				yield(exportRow{}, err)
 				return

@@ -257,7 +257,7 @@ func (c *cursor) stream(ctx context.Context, h *handle) iter.Seq2[rendered, erro
 	return func(yield func(rendered, error) bool) {
 		if plan.Ordered() {
 			if c.sorted == nil {
-				sorted, err := plan.Sort(ctx, c.reading(h, api.OpRows).rows(ctx), c.opts.sort(c.reported))
+				sorted, err := plan.Sort(ctx, c.reading(h, api.OpRows).encoded(ctx), c.opts.sort(c.reported))
 				if err != nil {
 					yield(rendered{}, err)
 					return

@@ -6,13 +6,15 @@ import (
 	"hudiscope/core/schema"
 )
 
-// RowCodec writes rows of one type as bytes, for a store of package spill, and reads them back. It is not safe for
-// concurrent use.
+// RowCodec writes columns of rows of one type as bytes, for a store of package spill or another program, and reads them
+// back. What one codec writes another one of the same columns reads. It is not safe for concurrent use.
 type RowCodec struct{ c codec }
 
-// NewRowCodec makes a codec for rows of a record type. Columns that a batch lacks are absent again when they are
-// read.
-func NewRowCodec(t *schema.Type) *RowCodec { return &RowCodec{codec{typ: t}} }
+// NewRowCodec makes a codec for columns of a record type, by their positions, which are in ascending order. One that a
+// batch lacks is null when it is read; others are absent.
+func NewRowCodec(t *schema.Type, columns []int) *RowCodec {
+	return &RowCodec{codec{typ: t, fixed: true, layouts: []layout{{columns}}}}
+}
 
 // Append writes a row.
 func (c *RowCodec) Append(dst []byte, row column.Row) []byte {

@@ -43,6 +43,8 @@ type spilled struct {
 type codec struct {
 	typ     *schema.Type
 	layouts []layout
+	// fixed is set when all rows are written in the first layout.
+	fixed   bool
 	byBatch struct {
 		batch  *column.Batch
 		layout int
@@ -54,6 +56,9 @@ type layout struct{ cols []int }
 
 // layoutOf returns the number of a batch's layout.
 func (c *codec) layoutOf(b *column.Batch) int {
+	if c.fixed {
+		return 0
+	}
 	if c.byBatch.batch == b {
 		return c.byBatch.layout
 	}
@@ -122,9 +127,10 @@ func (c *codec) append(dst []byte, s *spilled) []byte {
 		n := c.layoutOf(b)
 		dst = binary.AppendUvarint(dst, uint64(n))
 		cols := c.layouts[n].cols
-		dst = appendBits(dst, len(cols), func(i int) bool { return b.Columns[cols[i]].IsNull(r.Row.Index) })
+		null := func(v *column.Vector) bool { return v == nil || v.IsNull(r.Row.Index) }
+		dst = appendBits(dst, len(cols), func(i int) bool { return null(b.Columns[cols[i]]) })
 		for _, col := range cols {
-			if v := b.Columns[col]; !v.IsNull(r.Row.Index) {
+			if v := b.Columns[col]; !null(v) {
 				dst = appendValue(dst, v, r.Row.Index)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"container/heap"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -249,10 +250,55 @@ type Sorted struct {
 	Len int64
 }
 
-// Sort reads all rows and orders them by the columns of OrderBy; rows that are equal there stay in the order in
-// which they came.
-func (p *Plan) Sort(ctx context.Context, rows iter.Seq2[Row, error], o SortOptions) (_ *Sorted, err error) {
-	s := &Sorted{codec: groupreader.NewRowCodec(p.Type), arena: maxArena}
+// Encoder writes rows as Sort takes them.
+type Encoder struct {
+	plan  *Plan
+	codec *groupreader.RowCodec
+	key   []byte
+}
+
+// Encoder returns an Encoder of the plan's rows, for one goroutine.
+func (p *Plan) Encoder() *Encoder { return &Encoder{plan: p, codec: p.rowCodec()} }
+
+// rowCodec writes the columns that are shown; those that rows are only ordered by are done with then.
+func (p *Plan) rowCodec() *groupreader.RowCodec {
+	columns := slices.Clone(p.Shown())
+	slices.Sort(columns)
+	return groupreader.NewRowCodec(p.Type, slices.Compact(columns))
+}
+
+// Append appends a row: the bytes by which it is ordered after their length, and its columns.
+func (e *Encoder) Append(dst []byte, row Row) []byte {
+	e.key = e.plan.appendKey(e.key[:0], row)
+	dst = binary.AppendUvarint(dst, uint64(len(e.key)))
+	return e.codec.Append(append(dst, e.key...), row)
+}
+
+// Encode is rows as an Encoder writes them, each valid until the next one is asked for.
+func (p *Plan) Encode(rows iter.Seq2[Row, error]) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		e := p.Encoder()
+		var buf []byte
+		for row, err := range rows {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			buf = e.Append(buf[:0], row)
+			if !yield(buf, nil) {
+				return
+			}
+		}
+	}
+}
+
+// errEncoded tells of a row that no Encoder has written.
+var errEncoded = errors.New("a row to be ordered is not as it was written")
+
+// Sort takes all rows, as Encoders of the plan have written them, and orders them by the columns of OrderBy; rows that
+// are equal there stay in the order in which they came.
+func (p *Plan) Sort(ctx context.Context, rows iter.Seq2[[]byte, error], o SortOptions) (_ *Sorted, err error) {
+	s := &Sorted{codec: p.rowCodec(), arena: maxArena}
 	if o.Bytes > 0 {
 		s.arena = int(min(max(o.Bytes/8, minArena), maxArena))
 	}
@@ -261,14 +307,15 @@ func (p *Plan) Sort(ctx context.Context, rows iter.Seq2[Row, error], o SortOptio
 			s.Close()
 		}
 	}()
-	var buf []byte
-	for row, err := range rows {
+	for buf, err := range rows {
 		if err != nil {
 			return nil, err
 		}
-		buf = p.appendKey(buf[:0], row)
-		key := len(buf)
-		buf = s.codec.Append(buf, row)
+		size, n := binary.Uvarint(buf)
+		if n <= 0 || size > uint64(len(buf)-n) {
+			return nil, errEncoded
+		}
+		buf, key := buf[n:], int(size)
 		if o.Bytes > 0 && s.held+int64(len(buf))+refBytes > o.Bytes && len(s.refs) > 0 {
 			if o.Spill == nil {
 				return nil, &TooManyRows{Rows: s.Len, Bytes: o.Bytes}
