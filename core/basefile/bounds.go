@@ -131,3 +131,16 @@ func (f *File) PartsOf(ctx context.Context, want func(field string) bool, group 
 	}
 	return f.parts(ctx, want, group, func(int64, int64) bool { return true }, rows)
 }
+
+// ColumnBytes tells how large the top-level columns are in the file, in bytes as they are stored.
+func (f *File) ColumnBytes() map[string]int64 {
+	out := map[string]int64{}
+	for _, g := range f.pf.Metadata().RowGroups {
+		for i := range g.Columns {
+			if m := &g.Columns[i].MetaData; len(m.PathInSchema) > 0 {
+				out[m.PathInSchema[0]] += max(m.TotalCompressedSize, 0)
+			}
+		}
+	}
+	return out
+}

@@ -1,11 +1,13 @@
 package explorer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"hudiscope/core/api"
@@ -125,9 +127,12 @@ func (r *reading) facts(ctx context.Context, top int, progress func(rows int64))
 	if r.width < 2 {
 		return factsOf(ctx, p.Plan, r.opts.read(), top, share, progress)
 	}
+	placed := r.groups(ctx, shown, r.width)
 	groups := make([][]string, r.width)
-	for i, at := range shown {
-		groups[i%r.width] = append(groups[i%r.width], p.Type.Fields[at].Name)
+	for g, list := range placed {
+		for _, i := range list {
+			groups[g] = append(groups[g], p.Type.Fields[shown[i]].Name)
+		}
 	}
 	// What does not fit its share of the memory is spilled where any part would be with all of it.
 	ro, spills := r.opts.read(), false
@@ -155,7 +160,7 @@ func (r *reading) facts(ctx context.Context, top int, progress func(rows int64))
 		_, err := run.Piece(g, func(f *Facts) bool {
 			if out.Rows, out.Parts = f.Rows, f.Parts; len(f.Columns) == len(groups[g]) {
 				for i, c := range f.Columns {
-					out.Columns[i*r.width+g] = c
+					out.Columns[placed[g][i]] = c
 				}
 			}
 			return true
@@ -169,6 +174,53 @@ func (r *reading) facts(ctx context.Context, top int, progress func(rows int64))
 		}
 	}
 	return out, ctx.Err()
+}
+
+// groups divides the columns shown, by their numbers, among readers that have about as much to do: a column costs by its
+// values, of which the stored bytes tell how many are different.
+func (r *reading) groups(ctx context.Context, shown []int, n int) [][]int {
+	p := r.plan
+	largest := &p.Parts[0].Slice
+	for i := range p.Parts {
+		if s := &p.Parts[i].Slice; s.Bytes-s.LogBytes > largest.Bytes-largest.LogBytes {
+			largest = s
+		}
+	}
+	// Where this fails the read itself does, and says why.
+	stored, _ := r.h.table.ColumnBytes(ctx, largest)
+	total := int64(0)
+	for _, b := range stored {
+		total += b
+	}
+	weight := make([]int64, len(shown))
+	order := make([]int, len(shown))
+	for i, at := range shown {
+		f := &p.Type.Fields[at]
+		order[i] = i
+		// A value costs something by itself; without a footer a text counts as three numbers.
+		weight[i] = total/int64(4*len(shown)) + stored[f.Name]
+		if stored == nil {
+			if weight[i] = 1; measureOf(f.Type) == noMeasure {
+				weight[i] = 3
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weight[b], weight[a]) })
+	out, load := make([][]int, n), make([]int64, n)
+	for _, i := range order {
+		g := 0
+		for k := range load {
+			if load[k] < load[g] || load[k] == load[g] && len(out[k]) < len(out[g]) {
+				g = k
+			}
+		}
+		out[g] = append(out[g], i)
+		load[g] += weight[i]
+	}
+	for _, list := range out {
+		slices.Sort(list)
+	}
+	return out
 }
 
 // groupFacts tells of some columns of the plan's rows, by a program of the pool where there is one.

@@ -147,6 +147,22 @@ func (t *Table) openBase(ctx context.Context, s *groupreader.Slice, base string)
 	return zipped{bootstrap.Zip(f, g, s.Base, path), f, g}, nil
 }
 
+// ColumnBytes tells how large the columns of a slice's base file are as they are stored, nil where that is not known.
+func (t *Table) ColumnBytes(ctx context.Context, s *groupreader.Slice) (map[string]int64, error) {
+	if s.Base == "" || s.Source != "" || t.checkBase(s) != nil {
+		return nil, nil
+	}
+	f, err := t.openBase(ctx, s, "")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if c, ok := f.(interface{ ColumnBytes() map[string]int64 }); ok {
+		return c.ColumnBytes(), nil
+	}
+	return nil, nil
+}
+
 // openRows opens an object for its rows, by its name; the object is closed when that fails.
 func (t *Table) openRows(ctx context.Context, obj storage.Object, path string) (f groupreader.BaseFile, err error) {
 	if strings.HasSuffix(strings.ToLower(path), ".orc") {
