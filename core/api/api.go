@@ -374,7 +374,10 @@ type File struct {
 	Path    string `json:"path"`
 	Size    int64  `json:"size"`
 	Instant string `json:"instant"`
-	// State is "committed", "uncommitted" or "cdc"; Why explains the second.
+	// State is "committed", "uncommitted" (of a pending instant), "orphan" (no instant names it) or "cdc", and
+	// "other" for a file of no slice; Why explains those that are not committed. Of log files below table version 8, whose
+	// name does not tell the writer, the state goes by what the instants name, and of those that none names by the
+	// instants of their blocks.
 	State string `json:"state"`
 	Why   string `json:"why,omitempty"`
 }

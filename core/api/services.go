@@ -202,6 +202,9 @@ type RollbackPartition struct {
 	// failed write whose blocks the command cancels.
 	CommandLogs []FileSize `json:"command_logs,omitempty"`
 	WriteLogs   []FileSize `json:"write_logs,omitempty"`
+	// UnnamedLogs counts what the metadata has in place of log files whose blocks the command cancels: releases
+	// before 1.0 write the path of the table there. They are log files of the slice that got the command block.
+	UnnamedLogs int `json:"unnamed_logs,omitempty"`
 	// FileID and BaseInstant say of a plan's request which slice it is about.
 	FileID      string `json:"file_id,omitempty"`
 	BaseInstant string `json:"base_instant,omitempty"`

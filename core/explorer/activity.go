@@ -110,6 +110,9 @@ func (s *Service) metadataInstants(ctx context.Context, h *handle, within func(s
 			return err
 		}
 		out.MetadataNote = ToFault(err).Message
+		if absent != nil && len(h.table.Config.MetadataPartitions()) == 0 {
+			out.MetadataNote = "The table has no metadata table."
+		}
 		return nil
 	}
 	for i := range m.Timeline.Instants {

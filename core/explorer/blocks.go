@@ -249,7 +249,7 @@ func (h *handle) traceSlice(ctx context.Context, v *filegroup.View, s *filegroup
 	about := make([]api.File, len(s.Logs))
 	for i := range s.Logs {
 		l := &s.Logs[i]
-		state, why := v.LogState(g, s, l)
+		state, why := v.WriterState(g, s, l)
 		about[i] = api.File{Name: l.File, Path: l.Path, Size: l.Size, Instant: l.Instant, State: string(state), Why: why}
 		paths = append(paths, l.Path)
 	}

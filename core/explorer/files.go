@@ -251,6 +251,9 @@ func (s *Service) Files(ctx context.Context, req api.FilesRequest) (*api.Files, 
 	if err != nil {
 		return nil, err
 	}
+	if err := h.nameLogs(ctx, v, req.Partitions); err != nil {
+		return nil, err
+	}
 	s.next(h, afterFiles, func(ctx context.Context) { h.table.ReadNextSlice(ctx, v) })
 	asOf := cmp.Or(req.AsOf, v.Latest)
 	a := &api.Files{LatestInstant: asOf, From: fromOf(v), Partitions: []api.PartitionFiles{}, Findings: gone}
@@ -271,6 +274,33 @@ func (s *Service) Files(ctx context.Context, req api.FilesRequest) (*api.Files, 
 		a.Partitions = append(a.Partitions, partitionFiles(v, p, asOf))
 	}
 	return a, nil
+}
+
+// maxWriterBlocks bounds the blocks of a log file that are looked at for the instants that wrote it.
+const maxWriterBlocks = 200
+
+// nameLogs finds out who wrote the log files of some partitions, where their names do not tell it.
+func (h *handle) nameLogs(ctx context.Context, v *filegroup.View, partitions []string) error {
+	return v.NameLogs(ctx, partitions, func(ctx context.Context, l *filegroup.LogFile) (of []string, err error) {
+		obj, err := h.table.Open(ctx, l.Path)
+		if err != nil {
+			return nil, err
+		}
+		defer obj.Close()
+		n := 0
+		for b, err := range logfile.Open(obj, l.Path).Blocks(ctx) {
+			if err != nil {
+				return of, err
+			}
+			if t := b.Instant(); t != "" && !slices.Contains(of, t) {
+				of = append(of, t)
+			}
+			if n++; n == maxWriterBlocks {
+				break
+			}
+		}
+		return of, nil
+	})
 }
 
 func partitionFiles(v *filegroup.View, p *filegroup.Partition, asOf string) api.PartitionFiles {
@@ -303,7 +333,7 @@ func sliceAPI(v *filegroup.View, g *filegroup.Group, s *filegroup.Slice, latest 
 	}
 	for i := range s.Logs {
 		l := &s.Logs[i]
-		state, why := v.LogState(g, s, l)
+		state, why := v.WriterState(g, s, l)
 		out.Logs = append(out.Logs, api.File{Name: l.File, Path: l.Path, Size: l.Size, Instant: l.Instant, State: string(state), Why: why})
 		out.Latest = out.Latest || latest[l.Path]
 	}

@@ -170,6 +170,9 @@ func (h *handle) healthInput(ctx context.Context, req api.HealthRequest) (*healt
 	if err != nil {
 		return nil, err
 	}
+	if err := h.nameLogs(ctx, v, nil); err != nil {
+		return nil, err
+	}
 	tl := v.Timeline
 	in := &health.Input{Config: h.table.Config, Timeline: tl, View: v, Whole: v, All: true, Now: req.Now, AsOf: req.AsOf, Limits: req.Thresholds, Markers: map[string]int{}}
 	if leadingDigits(req.AsOf) != req.AsOf {

@@ -238,6 +238,11 @@ func ToFault(err error) *api.Fault {
 	if errors.As(err, &sm) {
 		return &api.Fault{Kind: "bootstrap source", Message: sentence(sm.Error()), File: sm.File, Offset: -1, Part: table.BootstrapBaseOption, Try: sm.Try()}
 	}
+	// It holds the storage's fault: that nothing is there is no failure of the storage.
+	var ma *metatable.Absent
+	if errors.As(err, &ma) {
+		return &api.Fault{Kind: "not found", Message: sentence(ma.Error()), Offset: -1, Try: "The files of the table can be listed from the storage."}
+	}
 	var sf *storage.Fault
 	if errors.As(err, &sf) {
 		f := &api.Fault{Kind: string(sf.Kind), Message: sentence(sf.Error()), File: sf.Path, Offset: -1, Try: sf.Try}
@@ -250,10 +255,6 @@ func ToFault(err error) *api.Fault {
 	var hu *hfile.Unsupported
 	if errors.As(err, &hu) {
 		return &api.Fault{Kind: "unsupported", Message: sentence(hu.Error()), File: hu.File, Offset: hu.Offset}
-	}
-	var ma *metatable.Absent
-	if errors.As(err, &ma) {
-		return &api.Fault{Kind: "not found", Message: sentence(ma.Error()), Offset: -1, Try: "The files of the table can be listed from the storage."}
 	}
 	if errors.Is(err, metatable.ErrLogBytes) {
 		return &api.Fault{Kind: "limit", Message: sentence(err.Error()), Offset: -1, Try: "Look keys up, or ask for a prefix of them."}

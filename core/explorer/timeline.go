@@ -8,6 +8,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/core/commitmeta"
+	"hudiscope/core/instants"
 	"hudiscope/core/query"
 	"hudiscope/core/storage"
 	"hudiscope/core/timeline"
@@ -113,6 +114,13 @@ func (s *Service) Instant(ctx context.Context, req api.InstantRequest) (*api.Ins
 				return d, err
 			}
 		}
+		if by, err := undoneBy(ctx, tl, req.Requested); by != nil || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			return nil, &api.Fault{Kind: "not found", Offset: -1, Message: fmt.Sprintf("The instant %s is gone from the timeline: the %s %s undid it.", strings.TrimSpace(req.Requested+" "+req.Action), by.Action, by.Requested),
+				Try: fmt.Sprintf("Open the %s %s: it tells what was undone.", by.Action, by.Requested)}
+		}
 		return nil, &api.Fault{Kind: "not found", Offset: -1, Message: fmt.Sprintf("There is no instant %s on the timeline.", strings.TrimSpace(req.Requested+" "+req.Action)),
 			Try: "It may have been archived since, or the table was reloaded; see the timeline."}
 	}
@@ -151,6 +159,31 @@ func (s *Service) Instant(ctx context.Context, req api.InstantRequest) (*api.Ins
 		return nil, err
 	}
 	return d, nil
+}
+
+// undoneBy finds the completed rollback or restore that undid an instant and so took it off the timeline, nil when none is found
+// among the first ones after it.
+func undoneBy(ctx context.Context, tl *timeline.Timeline, requested string) (*timeline.Instant, error) {
+	left := maxCleansRead
+	for i := range tl.Instants {
+		x := &tl.Instants[i]
+		if requested == "" || x.Requested <= requested || !x.IsCompleted() || x.Action != timeline.Rollback && x.Action != timeline.Restore {
+			continue
+		}
+		if left--; left < 0 {
+			break
+		}
+		in, _, err := inputOf(ctx, tl, x, timeline.Completed)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range instants.Describe(in).Relations {
+			if r.To == requested && (r.Kind == api.RelRollsBack || r.Kind == api.RelRestores) {
+				return x, nil
+			}
+		}
+	}
+	return nil, nil
 }
 
 // maxRaw bounds the raw text of an instant file in an answer.

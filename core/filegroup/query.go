@@ -268,8 +268,11 @@ type FileState string
 
 // The states of a file.
 const (
-	FileCommitted   FileState = "committed"
+	FileCommitted FileState = "committed"
+	// FileUncommitted is a file of a pending instant, FileOrphan one of which no instant knows: a write that
+	// failed left it. Readers pass both over.
 	FileUncommitted FileState = "uncommitted"
+	FileOrphan      FileState = "orphan"
 	FileCDC         FileState = "cdc"
 )
 
@@ -320,7 +323,7 @@ func (v *View) instantState(instant string) (FileState, string) {
 			return FileUncommitted, "the " + string(i.Action) + " " + instant + " that wrote it is " + i.State.String()
 		}
 	}
-	return FileUncommitted, "the timeline has no instant " + instant + ": a write that failed or was rolled back left it"
+	return FileOrphan, "the timeline has no instant " + instant + ": a write that failed or was rolled back left it"
 }
 
 // JSON is the output of the slices command.

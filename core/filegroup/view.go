@@ -183,6 +183,7 @@ type View struct {
 	doneFirst   string
 	done        *timeline.Timeline // completed writes
 	clustering  map[string]bool    // instants of pending clusterings
+	writers     *logWriters
 }
 
 // Load lists the table's partitions (all of them when partitions is nil) and builds the view.
@@ -244,7 +245,8 @@ func discover(ctx context.Context, src storage.Source, cfg *config.Config, opt O
 // The view is that of snapshot readers: Visible is tl.Readers().
 func Build(ctx context.Context, cfg *config.Config, tl *timeline.Timeline, l *Listing, opt Options) (*View, error) {
 	v := &View{Release: opt.Release, Version: cfg.Version, Timeline: tl.Whole(), Complete: l.Complete, ByMetadata: l.ByMetadata, byModTime: opt.ByModTime,
-		groups: map[GroupID]*Group{}, byPartition: map[string]*Partition{}, pending: map[GroupID]string{}, clustering: map[string]bool{}}
+		groups: map[GroupID]*Group{}, byPartition: map[string]*Partition{}, pending: map[GroupID]string{}, clustering: map[string]bool{},
+		writers: &logWriters{named: map[string]bool{}, unnamed: map[string]unnamedLog{}}}
 	for _, n := range l.Notes {
 		v.finding("warning", "Files may be missing", n, "")
 	}

@@ -129,7 +129,7 @@ func TestCompletionTimeSlicing(t *testing.T) {
 		t.Errorf("%s %q", s, why)
 	}
 	i := v.Group("p", "i")
-	if s, why := v.LogState(i, i.Slices[0], &i.Slices[0].Logs[0]); s != filegroup.FileUncommitted || !strings.Contains(why, "no instant 990") {
+	if s, why := v.LogState(i, i.Slices[0], &i.Slices[0].Logs[0]); s != filegroup.FileOrphan || !strings.Contains(why, "no instant 990") {
 		t.Errorf("%s %q", s, why)
 	}
 	f := v.Group("p", "f")

@@ -302,7 +302,6 @@ func orphanFiles(in *Input) ([]api.HealthFinding, string) {
 	other := newFinding("note", "Files that are no data files")
 	other.Hudi = "Hudi passes them over by their names."
 	bytes := map[*finding]int64{}
-	start := in.Timeline.Write().FirstNonSavepoint()
 	add := func(f *finding, g *filegroup.Group, name, instant, why string, size int64) {
 		f.add(api.HealthEvidence{Text: why, Instant: instant, Partition: g.Partition, FileID: g.FileID, File: name, Value: float64(max(size, 0)), Unit: "bytes"})
 		bytes[f] += max(size, 0)
@@ -313,7 +312,7 @@ func orphanFiles(in *Input) ([]api.HealthFinding, string) {
 	// exact looks at a file whose name holds the instant that wrote it.
 	exact := func(g *filegroup.Group, name, instant string, size int64, state filegroup.FileState, why string) {
 		switch {
-		case state == filegroup.FileUncommitted && len(in.Timeline.Find(instant)) == 0:
+		case state == filegroup.FileOrphan:
 			add(unknown, g, name, instant, why, size)
 		case state == filegroup.FileUncommitted:
 			add(pending, g, name, instant, why, size)
@@ -345,16 +344,16 @@ func orphanFiles(in *Input) ([]api.HealthFinding, string) {
 				}
 				for i := range s.Logs {
 					x := &s.Logs[i]
-					state, why := in.View.LogState(g, s, x)
-					if in.View.Version >= 8 {
-						exact(g, x.File, x.Instant, x.Size, state, why)
-						continue
-					}
+					state, why := in.View.WriterState(g, s, x)
 					switch {
-					case state == filegroup.FileUncommitted && len(in.Timeline.Find(x.Instant)) == 0:
+					case in.View.Version >= 8:
+						exact(g, x.File, x.Instant, x.Size, state, why)
+					case state == filegroup.FileOrphan && strings.HasPrefix(why, filegroup.NoInstantNames):
+						add(logs, g, x.File, x.Instant, why, x.Size)
+					case state == filegroup.FileOrphan:
 						add(unknown, g, x.File, x.Instant, why, x.Size)
-					case in.All && s.BaseInstant >= start && !l.mentioned[file{g.Partition, x.File}]:
-						add(logs, g, x.File, x.Instant, "no instant of the active timeline names it", x.Size)
+					case state == filegroup.FileUncommitted:
+						add(pending, g, x.File, x.Instant, why, x.Size)
 					}
 				}
 			}

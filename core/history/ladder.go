@@ -280,11 +280,10 @@ func (r *record) against(base *version, d *merge.Decision, why string) {
 		r.settle(mergedInto)
 		base.api.Outcome, base.api.Why = mergedInto, "the base row is combined with the logs' version"+at+": "+why
 	default:
-		how := "replaces"
+		base.api.Outcome, base.api.Why = superseded, "the logs' version"+at+" replaces the base row: "+why
 		if d.Winner().Delete {
-			how = "deletes"
+			base.api.Why = "the logs' version" + at + " deletes the base row: " + why
 		}
-		base.api.Outcome, base.api.Why = superseded, "the logs' version"+at+" "+how+" the base row: "+why
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"hudiscope/core/api"
 	"hudiscope/core/commitmeta"
 	"hudiscope/core/corrupt"
+	"hudiscope/core/logfile"
 	"hudiscope/core/timeline"
 )
 
@@ -448,7 +449,8 @@ func rollback(in *Input, out *api.InstantWork) *api.RollbackWork {
 		w.Targets = instantNames([]commitmeta.InstantRef{*m.Target}, nil)
 	}
 	for _, r := range m.Requests {
-		p := api.RollbackPartition{Partition: r.Partition, Deleted: names(r.Delete), WriteLogs: sizes(r.LogBlocks), FileID: r.FileID, BaseInstant: r.BaseInstant}
+		p := api.RollbackPartition{Partition: r.Partition, Deleted: names(r.Delete), FileID: r.FileID, BaseInstant: r.BaseInstant}
+		p.WriteLogs, p.UnnamedLogs = logSizes(r.LogBlocks)
 		w.FilesDeleted += int64(len(r.Delete))
 		w.Partitions = append(w.Partitions, p)
 	}
@@ -459,7 +461,9 @@ func rollbackDone(m *commitmeta.RollbackMetadata) *api.RollbackWork {
 	w := &api.RollbackWork{Targets: instantNames(m.Instants, m.Commits), FilesDeleted: m.FilesDeleted, Milliseconds: m.TimeTakenMs, Partitions: []api.RollbackPartition{}}
 	for _, k := range sortedKeys(m.Partitions) {
 		p := m.Partitions[k]
-		w.Partitions = append(w.Partitions, api.RollbackPartition{Partition: k, Deleted: names(p.Deleted), Failed: names(p.Failed), CommandLogs: sizes(p.RollbackLogs), WriteLogs: sizes(p.LogsFromWrite)})
+		q := api.RollbackPartition{Partition: k, Deleted: names(p.Deleted), Failed: names(p.Failed), CommandLogs: sizes(p.RollbackLogs)}
+		q.WriteLogs, q.UnnamedLogs = logSizes(p.LogsFromWrite)
+		w.Partitions = append(w.Partitions, q)
 	}
 	return w
 }
@@ -476,7 +480,7 @@ func rollbackSentence(in *Input, w *api.RollbackWork) string {
 	for _, p := range w.Partitions {
 		logs += len(p.CommandLogs)
 		if in.State != timeline.Completed {
-			logs += len(p.WriteLogs)
+			logs += len(p.WriteLogs) + p.UnnamedLogs
 		}
 	}
 	s := fmt.Sprintf("%s %s: %s deleted", verb(in.State != timeline.Completed, "Rolls back", "Rolled back"), strings.Join(t, ", "), count(int(w.FilesDeleted), "file"))
@@ -484,6 +488,19 @@ func rollbackSentence(in *Input, w *api.RollbackWork) string {
 		s += ", blocks cancelled in " + count(logs, "log file")
 	}
 	return s + "."
+}
+
+// logSizes are the log files that metadata names, and how many entries name none: releases before 1.0 write the path of the table
+// in place of the log files whose blocks a rollback cancels.
+func logSizes(m map[string]int64) (named []api.FileSize, unnamed int) {
+	for _, f := range sizes(m) {
+		if _, ok := logfile.ParseName(path.Base(f.Path)); ok {
+			named = append(named, f)
+		} else {
+			unnamed++
+		}
+	}
+	return named, unnamed
 }
 
 func sizes(m map[string]int64) []api.FileSize {

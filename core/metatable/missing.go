@@ -62,7 +62,7 @@ func (t *Table) Missing(ctx context.Context, partition string) ([]Missing, error
 				for i := range s.Logs {
 					l := &s.Logs[i]
 					present[l.File] = l.Size
-					if state, why := v.LogState(g, s, l); state == filegroup.FileUncommitted {
+					if state, why := v.LogState(g, s, l); state == filegroup.FileUncommitted || state == filegroup.FileOrphan {
 						out = append(out, Missing{Path: l.Path, Size: l.Size, Why: why})
 					}
 				}

@@ -13,6 +13,7 @@ import (
 	"hudiscope/core/api"
 	"hudiscope/web/app"
 	"hudiscope/web/client"
+	"hudiscope/web/text"
 )
 
 func main() {
@@ -27,10 +28,10 @@ func main() {
 	}
 	w.OnPart = func(part string, loaded bool) {
 		if !loaded {
-			root.Notify("bad", "The part of the engine that reads this table's files ("+strings.ToUpper(part)+") could not be loaded. Everything else goes on working.")
+			root.Notify("bad", text.F("The part of the engine that reads this table's files (%s) could not be loaded. Everything else goes on working.", strings.ToUpper(part)))
 			return
 		}
-		root.Notify("", "This table has "+strings.ToUpper(part)+" files: the engine that reads them is loaded, once for this tab.")
+		root.Notify("", text.F("This table has %s files: the engine that reads them is loaded, once for this tab.", strings.ToUpper(part)))
 	}
 	// One page for every path: the page may be served below any folder.
 	goapp.RouteWithRegexpFunc(".*", func() goapp.Composer { return root })

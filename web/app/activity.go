@@ -2,6 +2,7 @@ package app
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
@@ -125,7 +126,7 @@ func (v *timelineView) activity(list *model.Instants, chart *model.Chart, p *mod
 		column(x, y+2*activityRow-3, c.Requested+": "+activityBytes(c), part{"act-base", c.Base}, part{"act-log", c.Log})
 	}
 	y += 2 * activityRow
-	label(y, text.T("metadata table"), a.MetadataNote)
+	label(y, text.T("metadata table"), text.Said(a.MetadataNote))
 	for i := range a.Metadata {
 		in := &a.Metadata[i]
 		t := in.Requested
@@ -142,7 +143,7 @@ func (v *timelineView) activity(list *model.Instants, chart *model.Chart, p *mod
 				class += " open"
 			}
 			shapes = append(shapes, view.Svg("rect").Attr("data-c", class).Attr("x", view.Px(x)).Attr("y", view.Px(y+15)).Attr("width", "5").Attr("height", "8").Attr("rx", "1.5").
-				Body(view.Svg("title").Text(in.Requested+" "+in.Action+", "+in.State)))
+				Body(view.Svg("title").Text(text.F("%s, %s", in.Requested+" "+in.Action, text.Said(strings.ToLower(in.State))))))
 		}
 	}
 	return shapes, y + metaRow
@@ -180,7 +181,7 @@ func (v *timelineView) activityTable() goapp.UI {
 		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(view.Link("link mono", in, goapp.Text(c.Requested))), goapp.Td().Body(view.ActionTag(c.Action)),
 			num(c.Inserts), num(c.Updates), num(c.Deletes), bytesCell(c.Base), bytesCell(c.Log), num(int64(c.Files))))
 	}
-	note := text.F("%s on the screen", model.Plural(int64(len(a.Commits)), "commit")) + ": " + activityRows(&sum) + "; " + activityBytes(&sum) + "."
+	note := text.F("%s on the screen: %s; %s.", model.Plural(int64(len(a.Commits)), "commit"), activityRows(&sum), activityBytes(&sum))
 	if a.Before != "" {
 		note += " " + text.F("Only the newest were read, from %s on: zoom in to see others.", a.Before)
 	}

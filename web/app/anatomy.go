@@ -113,6 +113,14 @@ func (v *anatomyView) line() goapp.UI {
 	return view.Div("slice-line", items...)
 }
 
+// partName is what a part is called; that of a column is the table's own.
+func partName(p *api.AnatomyPart) string {
+	if p.Kind == "column chunk" {
+		return p.Name
+	}
+	return text.Said(p.Name)
+}
+
 var formatNames = map[string]string{"parquet": "Parquet", "hfile": "HFile", "orc": "ORC"}
 
 func (v *anatomyView) file(a *api.Anatomy) []goapp.UI {
@@ -122,7 +130,7 @@ func (v *anatomyView) file(a *api.Anatomy) []goapp.UI {
 	v.drawn = a
 	var facts []goapp.UI
 	for _, f := range a.Facts {
-		facts = append(facts, view.Fact(f.Name, goapp.Span().Class("mono wrap").Text(factText(f.Value))))
+		facts = append(facts, view.Fact(text.Said(f.Name), goapp.Span().Class("mono wrap").Text(factText(f.Value))))
 	}
 	name := formatNames[a.Format]
 	if name == "" {
@@ -174,7 +182,7 @@ func (v *anatomyView) drawing(a *api.Anatomy) goapp.UI {
 		}
 		d.WriteString("M" + view.Px(c.X) + " " + view.Px(y) + "h" + view.Px(w) + "v" + view.Px(anatomyRowH-3) + "h-" + view.Px(w) + "z")
 		if room := int((c.W - 10) / 6.6); room >= 3 {
-			over = append(over, view.Svg("text").Attr("data-c", "an-name").Attr("x", view.Px(max(c.X, 0)+5)).Attr("y", view.Px(y+18)).Text(cut(c.Part.Name, room)))
+			over = append(over, view.Svg("text").Attr("data-c", "an-name").Attr("x", view.Px(max(c.X, 0)+5)).Attr("y", view.Px(y+18)).Text(cut(partName(c.Part), room)))
 		}
 		if c.Path == chosen || c.Path == v.hover {
 			class := "an-mark"
@@ -196,7 +204,7 @@ func (v *anatomyView) drawing(a *api.Anatomy) goapp.UI {
 	}
 	under := view.Span("dim", text.T("Click a part, or use the list. j and k move."))
 	if p, _ := model.AnatomyPart(a.Parts, v.hover); p != nil {
-		under = goapp.Span().Text(p.Name + ", " + p.Kind + ", " + model.Bytes(p.End-p.Start) + " " + text.F("at byte %s", model.Count(p.Start)))
+		under = goapp.Span().Text(partName(p) + ", " + text.Said(p.Kind) + ", " + model.Bytes(p.End-p.Start) + " " + text.F("at byte %s", model.Count(p.Start)))
 	}
 	tools := []goapp.UI{}
 	if v.from > a.Start || v.to < a.Start+a.Size {
@@ -372,7 +380,13 @@ func (v *anatomyView) list(a *api.Anatomy) goapp.UI {
 	}
 	return goapp.Div().Class("instants anatomy-list").Role("region").Aria("label", text.T("Parts of the file")).Body(
 		view.Div("instant head", view.Span("", text.T("Part")), view.Span("took", text.T("At byte")), view.Span("took", text.T("Bytes"))),
-		&view.List{Count: len(rows), RowHeight: 30, Class: "instant-rows", Label: text.T("Parts of the file"), At: at, Row: func(i int) goapp.UI {
+		&view.List{Count: len(rows), RowHeight: 30, Class: "instant-rows", Label: text.T("Parts of the file"), At: at, Choose: func(i int) {
+			v.Root.s.dispatch(func() {
+				st := v.Root.s.state
+				st.AnatomyPart = rows[i].path
+				v.Root.navigate(st)
+			})
+		}, Row: func(i int, stop bool) goapp.UI {
 			r := rows[i]
 			st := v.Root.s.state
 			class := "instant"
@@ -383,9 +397,9 @@ func (v *anatomyView) list(a *api.Anatomy) goapp.UI {
 			return view.Link(class, st,
 				goapp.Span().Class("an-line an-depth"+model.Digits(min(r.depth, 3))).Body(
 					goapp.Span().Class("an-swatch").Body(view.Svg("svg").Attr("viewBox", "0 0 10 10").Attr("aria-hidden", "true").Body(view.Svg("rect").Attr("data-c", "an an-"+strings.ReplaceAll(r.part.Kind, " ", "-")).Attr("width", "10").Attr("height", "10").Attr("rx", "2"))),
-					goapp.Span().Class("an-text").Title(r.part.Name).Text(r.part.Name)),
+					goapp.Span().Class("an-text").Title(partName(r.part)).Text(partName(r.part))),
 				goapp.Span().Class("took num mono").Text(model.Count(r.part.Start)),
-				goapp.Span().Class("took num").Title(model.Count(r.part.End-r.part.Start)+" bytes").Text(model.Bytes(r.part.End-r.part.Start)))
+				goapp.Span().Class("took num").Title(model.Count(r.part.End-r.part.Start)+" bytes").Text(model.Bytes(r.part.End-r.part.Start))).TabIndex(tabIndex(stop)).Aria("current", current(r.path == chosen))
 		}},
 	)
 }
@@ -399,15 +413,15 @@ func (v *anatomyView) detail(a *api.Anatomy) goapp.UI {
 	}
 	closed := st
 	closed.AnatomyPart = ""
-	facts := []goapp.UI{view.Fact(text.T("Kind"), goapp.Text(p.Kind)),
+	facts := []goapp.UI{view.Fact(text.T("Kind"), goapp.Text(text.Said(p.Kind))),
 		view.Fact(text.T("Bytes"), goapp.Span().Class("mono").Text(model.Count(p.Start)+" – "+model.Count(p.End)), view.Span("dim", model.Bytes(p.End-p.Start)))}
 	if len(around) > 0 {
 		up := st
 		up.AnatomyPart = st.AnatomyPart[:strings.LastIndexByte(st.AnatomyPart, '.')]
-		facts = append(facts, view.Fact(text.T("Part of"), view.Link("link", up, goapp.Text(around[len(around)-1].Name))))
+		facts = append(facts, view.Fact(text.T("Part of"), view.Link("link", up, goapp.Text(partName(around[len(around)-1])))))
 	}
 	for _, f := range p.Facts {
-		facts = append(facts, view.Fact(f.Name, goapp.Span().Class("mono wrap").Text(factText(f.Value))))
+		facts = append(facts, view.Fact(text.Said(f.Name), goapp.Span().Class("mono wrap").Text(factText(f.Value))))
 	}
 	var more goapp.UI
 	if p.Unread && p.Chunk > 0 {
@@ -418,7 +432,7 @@ func (v *anatomyView) detail(a *api.Anatomy) goapp.UI {
 		}, chunk))
 	}
 	return view.Div("detail part-detail", view.Group(
-		view.Div("detail-head", goapp.H2().Text(p.Name), view.Div("detail-tools",
+		view.Div("detail-head", goapp.H2().Text(partName(p)), view.Div("detail-tools",
 			view.IconButton(view.IconLeft, text.T("Previous part (k)"), func(goapp.Context, goapp.Event) { v.Root.stepAnatomy(-1) }),
 			view.IconButton(view.IconRight, text.T("Next part (j)"), func(goapp.Context, goapp.Event) { v.Root.stepAnatomy(1) }),
 			goapp.A().Class("icon-button").Href("#"+closed.Fragment()).Title(text.T("Close (Esc)")).Aria("label", text.T("Close")).Body(view.IconClose.UI()))),
@@ -443,7 +457,7 @@ func (v *anatomyView) entries(a *api.Anatomy) goapp.UI {
 			body = append(body, goapp.Span().Class("mono wrap").Text(e.Value))
 		}
 		if e.What != "" {
-			body = append(body, goapp.Span().Class("dim an-what").Text(e.What))
+			body = append(body, view.Spoken("dim an-what", e.What))
 		}
 		out = append(out, view.Fact(e.Key, body...))
 	}

@@ -22,6 +22,7 @@ type blocksView struct {
 	width   float64
 	seen    model.State
 	release []func()
+	find    string // what is looked for among the blocks, or the slices to choose from
 }
 
 // OnUpdate implements go-app's Updater: a block that was just chosen is brought into sight.
@@ -101,6 +102,7 @@ func (v *blocksView) top() []goapp.UI {
 		stat(one(model.Plural(c.Records, "record")), c.Records, ""),
 		stat(one(model.Plural(int64(c.Rollbacks), "rollback")), int64(c.Rollbacks), "warn"),
 		stat(one(model.Plural(int64(c.CorruptBlocks), "corrupt block")), int64(c.CorruptBlocks), "bad"),
+		v.findBox(b.val),
 		legendBlocks(b.val),
 	)
 	replay := st
@@ -124,6 +126,91 @@ func (v *blocksView) top() []goapp.UI {
 	}
 	out = append(out, bar, v.strips(b.val), pager(int64(b.val.Offset), int64(shown), int64(b.val.Total), "block", turn, blocksPage), view.Div("actions", view.Link("button", replay, view.IconPlay.UI(), goapp.Text(text.T("Replay the scan")))))
 	return out
+}
+
+// findBox looks for blocks by kind, instant, fate or file.
+func (v *blocksView) findBox(b *api.Blocks) goapp.UI {
+	note := ""
+	if q := findTerm(v.find); q != "" {
+		n := 0
+		for i := range b.Files {
+			for j := range b.Files[i].Blocks {
+				if blockHas(&b.Files[i], &b.Files[i].Blocks[j], q) {
+					n++
+				}
+			}
+		}
+		note = text.F("%s found", model.Count(int64(n)))
+	}
+	return goapp.Div().Class("find").Role("search").Body(
+		goapp.Input().ID("search").Class("search").Type("search").Aria("label", text.T("Find blocks by kind, instant, fate or file")).Placeholder(text.T("Kind, instant or fate")).
+			Title(text.T("Enter shows the next one, Shift Enter the one before")).AutoComplete(false).Spellcheck(false).Value(v.find).
+			OnInput(func(ctx goapp.Context, _ goapp.Event) { v.find = ctx.JSSrc().Get("value").String() }).
+			OnKeyDown(func(_ goapp.Context, e goapp.Event) {
+				if e.Get("key").String() != "Enter" || e.Get("isComposing").Truthy() {
+					return
+				}
+				e.PreventDefault()
+				by := 1
+				if e.Get("shiftKey").Truthy() {
+					by = -1
+				}
+				v.findNext(by)
+			}),
+		goapp.Span().Class("dim num").Role("status").Text(note))
+}
+
+// findNext goes to the next block that the search finds, or the one before, around the end.
+func (v *blocksView) findNext(by int) {
+	b, q, st := v.Root.s.blocks.val, findTerm(v.find), v.Root.s.state
+	if b == nil || q == "" {
+		return
+	}
+	type place struct {
+		log   string
+		block int
+	}
+	var hits []place
+	before, here := 0, false // how many hits lie before the chosen block, and whether it is one
+	chosenFile, chosen := selectedBlock(b, st)
+	for i := range b.Files {
+		f := &b.Files[i]
+		for j := range f.Blocks {
+			blk := &f.Blocks[j]
+			if chosenFile == f && chosen == blk {
+				before, here = len(hits), blockHas(f, blk, q)
+			}
+			if blockHas(f, blk, q) {
+				hits = append(hits, place{f.File.Path, blk.Index})
+			}
+		}
+	}
+	if len(hits) == 0 {
+		return
+	}
+	at := before
+	switch {
+	case by < 0:
+		at--
+	case here:
+		at++
+	}
+	h := hits[(at+len(hits))%len(hits)]
+	st.Log, st.Block, st.Byte = h.log, h.block+1, 0
+	v.Root.navigate(st)
+}
+
+// findTerm is a search as it is compared: without regard to case.
+func findTerm(typed string) string { return strings.ToLower(strings.TrimSpace(typed)) }
+
+// blockHas reports whether a block has a term in what is shown of it.
+func blockHas(f *api.LogFile, b *api.Block, term string) bool {
+	for _, x := range []string{b.Type, text.T(model.KindOf(b.Type).Name), b.Instant, b.Target, b.Command, b.Fate, text.Said(b.Fate), f.File.Name} {
+		if strings.Contains(strings.ToLower(x), term) {
+			return true
+		}
+	}
+	return false
 }
 
 func legendBlocks(b *api.Blocks) goapp.UI {
@@ -161,7 +248,7 @@ func (v *blocksView) picker() []goapp.UI {
 		return []goapp.UI{view.Loading(text.T("Reading file groups"), f.slow, f.prog, f.canceller()), bones()}
 	}
 	var items []goapp.UI
-	with := 0
+	with, found, term := 0, 0, findTerm(v.find)
 	for _, p := range f.val.Partitions {
 		for _, g := range p.Groups {
 			for _, sl := range g.Slices {
@@ -169,7 +256,11 @@ func (v *blocksView) picker() []goapp.UI {
 					continue
 				}
 				with++
-				if with > 500 {
+				if term != "" && !strings.Contains(strings.ToLower(partitionName(p.Partition)+" "+g.FileID+" "+sl.BaseInstant), term) {
+					continue
+				}
+				found++
+				if found > 500 {
 					continue
 				}
 				st := s.state
@@ -201,10 +292,11 @@ func (v *blocksView) picker() []goapp.UI {
 		}
 		return []goapp.UI{view.Empty(view.IconBlocks, text.T("No log files"), said, view.Link("button", s.state.Go(model.Files), goapp.Text(text.T("Files"))))}
 	}
-	head := view.Div("toolbar", view.Span("num", text.F("%s with log files: choose one", model.Plural(int64(with), "slice"))))
-	if with > 500 {
-		head = view.Div("toolbar", view.Span("num", text.F("%s with log files; the first 500 are listed, the Files view has all", model.Plural(int64(with), "slice"))))
+	said := text.F("%s with log files: choose one", model.Plural(int64(with), "slice"))
+	if found > 500 {
+		said = text.F("%s with log files; the first 500 are listed, the Files view has all", model.Plural(int64(with), "slice"))
 	}
+	head := view.Div("toolbar", view.Span("num", said), filterBox(text.T("Partition, file group or instant"), text.T("Show only slices whose partition, file group or instant has this"), v.find, found, func(x string) { v.find = x }))
 	return []goapp.UI{head, view.Div("picks", append([]goapp.UI{view.Div("pick head",
 		goapp.Span().Text(text.T("Partition")), goapp.Span().Text(text.T("File group")), goapp.Span().Text(text.T("Base instant")), goapp.Span().Text(text.T("Logs")), goapp.Span().Text(text.T("Size")), goapp.Span())}, items...)...)}
 }
@@ -372,7 +464,7 @@ func (v *blocksView) cell(f *api.LogFile, blk *api.Block, c model.StripBlock, y 
 	if chosen {
 		class += " chosen"
 	}
-	label := text.F("%s block %s of %s, %s, %s", text.T(c.Kind.Name), strconv.Itoa(blk.Index), f.File.Name, model.Bytes(blk.End-blk.Start), blk.Fate)
+	label := text.F("%s block %s of %s, %s, %s", text.T(c.Kind.Name), strconv.Itoa(blk.Index), f.File.Name, model.Bytes(blk.End-blk.Start), text.Said(blk.Fate))
 	w := max(1, c.W-1.5)
 	shapes := []goapp.UI{
 		view.Svg("title").Text(label),
@@ -391,7 +483,7 @@ func (v *blocksView) cell(f *api.LogFile, blk *api.Block, c model.StripBlock, y 
 	if chosen || (v.Root.s.state.Block == 0 && blk.Index == 0) {
 		tab = "0"
 	}
-	return view.Svg("g").Attr("data-c", class).Attr("data-f", f.File.Path).Attr("data-b", blk.Index).Attr("role", "button").Attr("tabindex", tab).Attr("aria-label", label).Attr("aria-pressed", chosen).Body(shapes...)
+	return view.Svg("g").Attr("data-c", class).Attr("data-f", f.File.Path).Attr("data-b", blk.Index).Attr("role", "button").Attr("tabindex", tab).Attr("aria-pressed", chosen).Body(shapes...) // its title names it
 }
 
 func (v *blocksView) pick(_ goapp.Context, e goapp.Event) {
@@ -447,8 +539,9 @@ func (v *blocksView) detail() goapp.UI {
 			goapp.A().Class("icon-button").Href("#"+closed.Fragment()).Title(text.T("Close (Esc)")).Aria("label", text.T("Close")).Body(view.IconClose.UI()),
 		))
 	return view.Div("block-detail", head, v.fate(blk), view.Div("block-split",
-		view.Div("block-left", v.facts(f, blk), v.header(blk), v.content(blk)),
-		view.Div("block-right", v.bytes(f, blk)),
+		view.Div("block-left", v.facts(f, blk),
+			&view.Later{Class: "portion", Busy: true, Draw: func() []goapp.UI { return []goapp.UI{v.header(blk), v.content(blk)} }}),
+		&view.Later{Class: "block-right", Busy: true, Draw: func() []goapp.UI { return []goapp.UI{v.bytes(f, blk)} }},
 	))
 }
 
@@ -466,12 +559,12 @@ func (v *blocksView) fate(blk *api.Block) goapp.UI {
 	default:
 		tone, icon = "warn", view.IconWarning
 	}
-	said := []goapp.UI{goapp.Strong().Text(strings.ToUpper(blk.Fate[:1]) + blk.Fate[1:] + ".")}
+	said := []goapp.UI{goapp.Strong().Text(text.F("%s.", upper(text.Said(blk.Fate))))}
 	if blk.FateWhy != "" {
-		said = append(said, goapp.Text(" "+blk.FateWhy))
+		said = append(said, goapp.Text(" "), view.Spoken("", blk.FateWhy))
 	}
 	if blk.Corrupt != "" && blk.Corrupt != blk.FateWhy {
-		said = append(said, goapp.Text(" "+blk.Corrupt))
+		said = append(said, goapp.Text(" "), view.Spoken("", blk.Corrupt))
 	}
 	if file, cmd := v.command(blk); cmd != nil {
 		st := v.Root.s.state
@@ -677,7 +770,7 @@ func (v *blocksView) bytes(f *api.LogFile, blk *api.Block) goapp.UI {
 		}
 		names = append(names, goapp.A().Class("span-line").Href("#"+to.Fragment()).DataSet("s", i).Body(
 			goapp.Span().Class("span-dot sp"+strconv.Itoa(i%6)),
-			view.Span("span-name", sp.Name),
+			view.Span("span-name", text.Said(sp.Name)),
 			view.Span("span-value mono", value),
 			view.Span("span-range mono dim", model.Count(sp.Start)+" + "+model.Count(sp.End-sp.Start)),
 		))

@@ -29,9 +29,6 @@ func (v *rowsView) gridButtons() goapp.UI {
 		label = text.F("Columns (%s hidden)", strconv.Itoa(hidden))
 	}
 	out := []goapp.UI{}
-	if v.said != "" {
-		out = append(out, goapp.Span().Class("said").Role("status").Text(v.said))
-	}
 	if v.State.Order != "" && !v.Stream {
 		plain := v.State
 		plain.Order = ""

@@ -159,7 +159,7 @@ func (v *compareView) rows(c *api.Compare) goapp.UI {
 		notes = append(notes, view.Badge("warn", model.Plural(r.Duplicates, "duplicate key")))
 	}
 	if r.By != "record key" {
-		notes = append(notes, view.Badge("", text.F("compared by %s", r.By)))
+		notes = append(notes, view.Badge("", text.F("compared by %s", text.Said(r.By))))
 	}
 	body := []goapp.UI{view.Div("panel-head", goapp.H2().Text(text.T("Rows")), view.Div("row-notes", notes...))}
 	for _, p := range r.Partitions {
@@ -184,12 +184,9 @@ func (v *compareView) rows(c *api.Compare) goapp.UI {
 		}
 		head = append(head, goapp.Th().Scope("col").Class(class).Title(col.Type).Text(col.Name))
 	}
-	var lines []goapp.UI
-	for i := range r.Rows {
-		lines = append(lines, v.row(&r.Rows[i], shown, r.Columns))
-	}
+	lines := view.RowsInPortions(len(r.Rows), max(cellsAtOnce/(len(shown)+2), 5), func(i int) goapp.UI { return v.row(&r.Rows[i], shown, r.Columns) })
 	body = append(body,
-		view.Wrap("table-wrap diff-wrap", goapp.Table().ID("changed-rows").Class("stats grid diff").Body(goapp.THead().Body(goapp.Tr().Body(head...)), goapp.TBody().Body(lines...))),
+		view.Wrap("table-wrap diff-wrap", goapp.Table().ID("changed-rows").Class("stats grid diff").Body(append([]goapp.UI{goapp.THead().Body(goapp.Tr().Body(head...))}, lines...)...)),
 		pager(r.Offset, int64(len(r.Rows)), r.Total, text.T("row"), func(to int64) { v.Root.s.comparePage = to; v.Root.s.ensure() }, comparePage))
 	return goapp.Section().Class("panel").Body(view.Group(body...)...)
 }
@@ -225,7 +222,13 @@ func (v *compareView) row(x *api.CompareRow, shown []int, columns []api.Column) 
 	return goapp.Tr().Class("d-"+x.Kind).DataSet("key", x.Key).Body(cells...)
 }
 
-const compareGroups = 40
+// compareGroups is how many file groups are drawn at first, groupsAtOnce how many in one task, cellsAtOnce how many cells
+// of changed rows.
+const (
+	compareGroups = 40
+	groupsAtOnce  = 10
+	cellsAtOnce   = 240
+)
 
 func (v *compareView) files(c *api.Compare) goapp.UI {
 	f := c.Files
@@ -235,12 +238,15 @@ func (v *compareView) files(c *api.Compare) goapp.UI {
 		return goapp.Section().Class("panel").Body(body...)
 	}
 	most := max(v.more, compareGroups)
-	for i := range f.Groups {
-		if i == most {
-			body = append(body, view.Button("small", text.T("Show more file groups"), func(goapp.Context, goapp.Event) { v.more = most + 4*compareGroups }))
-			break
+	body = append(body, view.InPortions(min(len(f.Groups), most), groupsAtOnce, func(from, to int) []goapp.UI {
+		var out []goapp.UI
+		for i := from; i < to; i++ {
+			out = append(out, v.group(&f.Groups[i]))
 		}
-		body = append(body, v.group(&f.Groups[i]))
+		return out
+	})...)
+	if len(f.Groups) > most {
+		body = append(body, view.Button("small", text.T("Show more file groups"), func(goapp.Context, goapp.Event) { v.more = most + 4*compareGroups }))
 	}
 	return goapp.Section().Class("panel").Body(body...)
 }

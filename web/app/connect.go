@@ -475,7 +475,7 @@ func (r *Root) accessEnded() goapp.UI {
 	default:
 		act = r.renewal(f)
 	}
-	return view.Div("access-ended", view.Group(view.IconKey.UI(), goapp.P().Text(f.Message), act)...)
+	return view.Div("access-ended", view.Group(view.IconKey.UI(), goapp.P().Body(view.Spoken("", f.Message)), act)...)
 }
 
 // renewal lets the user give the next bundle when the URLs of one have ended, in place of it.

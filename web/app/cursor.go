@@ -311,7 +311,7 @@ func (v *cursorBar) said(stops *model.Stops, place int) (said string, what []goa
 	}
 	st := s.state.Go(model.Timeline)
 	st.Instant, st.Action = in.Requested, in.Action
-	return text.T("As of") + " " + model.Clock(at) + ", " + in.Action + ", " + count,
+	return text.F("%s, %s", text.F("%s, %s", text.T("As of")+" "+model.Clock(at), in.Action), count),
 		[]goapp.UI{goapp.Strong().Text(text.T("As of")), goapp.A().Class("link mono").Href("#" + st.Fragment()).Title(at + ", " + text.T("show it on the timeline")).Text(model.Clock(at)), action, view.Span("dim num", count)}
 }
 

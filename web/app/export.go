@@ -51,6 +51,12 @@ type export struct {
 func (s *Session) exportRequest(format int) api.ExportRequest {
 	st := s.state
 	req := api.ExportRequest{Format: exportFormats[format].name, ID: strconv.FormatInt(time.Now().UnixNano(), 36)}
+	if st.View == model.Stream {
+		req.RowsRequest = api.RowsRequest{Table: s.table(), Options: model.SplitOptions(st.Flink)}
+		req.Flink, req.Batch, req.Seen = true, st.Batch, st.Seen
+		req.Partitions, _ = placeOf(st)
+		return req
+	}
 	req.RowsRequest = api.RowsRequest{Table: s.table(), Options: queryOptions(st), Condition: conditionOf(st), Limit: st.Limit}
 	req.Partitions, req.FileID = placeOf(st)
 	return req
@@ -181,10 +187,10 @@ func (s *Session) startExport(format int, title string) {
 	x.seq++
 	seq := x.seq
 	f := exportFormats[format]
-	*x = export{format: format, name: fileName(title) + "." + f.ext, limit: int64(s.state.Limit), state: "running", phase: text.T("Waiting for a place to save to"), seq: seq}
+	req := s.exportRequest(format)
+	*x = export{format: format, name: fileName(title) + "." + f.ext, limit: int64(req.Limit), state: "running", phase: text.T("Waiting for a place to save to"), seq: seq}
 	ctx, cancel := context.WithCancel(context.Background())
 	x.cancel = cancel
-	req := s.exportRequest(format)
 	transport, dispatch, name := s.transport, s.dispatch, x.name
 	update := func(f func()) {
 		dispatch(func() {
@@ -214,7 +220,7 @@ func (s *Session) startExport(format int, title string) {
 				x.state = "done"
 				return
 			}
-			x.state, x.fault = "failed", client.FaultOf(err)
+			x.state, x.fault = "failed", s.faultOf(err)
 			if e := (*scriptError)(nil); errors.As(err, &e) {
 				if e.name == "AbortError" {
 					x.state, x.fault = "", nil // no place was chosen
@@ -329,13 +335,13 @@ func (v *exportDialog) Render() goapp.UI {
 			goapp.Span().Body(goapp.Strong().Text(text.T(f.label)), view.Span("dim", text.T(f.explain)))))
 	}
 	facts := []goapp.UI{view.FactText(text.T("Rows"), what(st))}
-	if st.Where != "" {
+	if st.Where != "" && st.View != model.Stream {
 		facts = append(facts, view.Fact(text.T("Where"), view.Mono(st.Where)))
 	}
-	if st.Columns != "" {
+	if st.Columns != "" && st.View != model.Stream {
 		facts = append(facts, view.Fact(text.T("Columns"), view.Mono(strings.Join(model.SplitList(st.Columns), ", "))))
 	}
-	if st.Limit > 0 {
+	if st.Limit > 0 && st.View != model.Stream {
 		facts = append(facts, view.FactText(text.T("At most"), model.Plural(int64(st.Limit), "row")))
 	}
 	if st.Rules != "" {
@@ -359,32 +365,42 @@ func (v *exportDialog) Render() goapp.UI {
 
 // what says which rows a query gives, in a few words.
 func what(st model.State) string {
+	if st.View == model.Stream {
+		s := text.T("Flink's streaming read, to its end")
+		if st.Batch {
+			s = text.T("Flink's batch read")
+		}
+		if st.Seen != "" {
+			s = text.F("%s as of %s", s, st.Seen)
+		}
+		return s
+	}
 	var s string
 	switch st.Query {
 	case "ro":
-		s = "read-optimized"
+		s = text.T("read-optimized")
 	case "inc", "cdc":
-		s = "changed"
+		s = text.T("changed")
 		if st.Query == "cdc" {
-			s = "all changes"
+			s = text.T("all changes")
 		}
 		if st.Begin != "" {
-			s += " after " + st.Begin
+			s = text.F("%s after %s", s, st.Begin)
 		}
 		if st.End != "" {
-			s += " up to " + st.End
+			s = text.F("%s up to %s", s, st.End)
 		}
 	default:
-		s = "snapshot"
+		s = text.T("snapshot")
 	}
 	if st.AsOf != "" {
-		s += " as of " + st.AsOf
+		s = text.F("%s as of %s", s, st.AsOf)
 	}
 	switch {
 	case st.FileID != "":
-		s += ", file group " + model.ShortID(st.FileID)
+		s = text.F("%s, file group %s", s, model.ShortID(st.FileID))
 	case st.OnlyPartition:
-		s += ", partition " + partitionName(st.Partition)
+		s = text.F("%s, partition %s", s, partitionName(st.Partition))
 	}
 	return s
 }
@@ -392,7 +408,7 @@ func what(st model.State) string {
 // exportState is how far the export is, or how it ended.
 func exportState(s *Session) []goapp.UI {
 	x := &s.export
-	done := model.Plural(x.rows, "row") + ", " + model.Bytes(x.bytes)
+	done := text.F("%s, %s", model.Plural(x.rows, "row"), model.Bytes(x.bytes))
 	var out []goapp.UI
 	switch x.state {
 	case "running":

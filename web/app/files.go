@@ -2,6 +2,7 @@ package app
 
 import (
 	"strconv"
+	"strings"
 
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
 
@@ -19,15 +20,42 @@ type filesView struct {
 	Rev  int
 
 	closed map[string]bool // partitions that are folded
-	more   map[string]int  // how many groups of a partition are drawn
+	find   string          // only partitions and file groups that have it are listed
+	tree   goapp.Value     // the element whose keys are handled
+	stop   func()
+	more   map[string]int // how many groups of a partition are drawn
 	seen   model.State
 }
 
 // OnMount implements go-app's Mounter.
-func (v *filesView) OnMount(goapp.Context) { v.seen = v.Root.s.state }
+func (v *filesView) OnMount(ctx goapp.Context) {
+	v.seen = v.Root.s.state
+	v.attach(ctx)
+}
+
+func (v *filesView) OnDismount() {
+	if v.stop != nil {
+		v.stop()
+	}
+}
+
+// attach gives the tree its keys once it is there.
+func (v *filesView) attach(ctx goapp.Context) {
+	ctx.Defer(func(goapp.Context) {
+		el := goapp.Window().GetElementByID("files-tree")
+		if !el.Truthy() || v.tree != nil && v.tree.Equal(el) {
+			return
+		}
+		if v.stop != nil {
+			v.stop()
+		}
+		v.tree, v.stop = el, view.Tree(el)
+	})
+}
 
 // OnUpdate implements go-app's Updater: a slice that was just chosen is brought into sight.
 func (v *filesView) OnUpdate(ctx goapp.Context) {
+	v.attach(ctx)
 	st := v.Root.s.state
 	if (st.FileID != v.seen.FileID || st.Slice != v.seen.Slice) && st.FileID != "" {
 		showDetail(ctx, ".detail")
@@ -74,10 +102,7 @@ func (v *filesView) Render() goapp.UI {
 		summary += text.F(" (in the %s read so far)", model.Count(int64(len(f.Partitions))))
 	}
 	st := s.state
-	body := []goapp.UI{
-		view.Div("toolbar", view.Group(view.Span("num", summary), goapp.Span().Class("dim").Title(s.partitions.val.Note).Text(text.F("found by %s", s.partitions.val.From)), v.mapSwitch(), legendFiles())...),
-		view.Findings(f.Findings),
-	}
+	body := []goapp.UI{nil, view.Findings(f.Findings)} // the toolbar tells how much a search has found
 	if st.Map {
 		body = append(body, v.treemap(s.partitions.val))
 	}
@@ -97,27 +122,94 @@ func (v *filesView) Render() goapp.UI {
 		body = append(body, goapp.P().Class("dim").Text(s.partitions.val.Note))
 	}
 	var list []goapp.UI
+	term, found, role := findTerm(v.find), 0, "tree"
 	for _, p := range paths {
-		if !st.OnlyPartition || p == st.Partition {
-			list = append(list, v.partition(p, by[p], largest))
+		if st.OnlyPartition && p != st.Partition {
+			continue
+		}
+		if files := narrowed(p, by[p], term); files != nil || by[p] == nil && pathHas(p, term) {
+			list = append(list, v.partition(p, files, largest))
+			if files != nil {
+				found += len(files.Groups)
+			}
 		}
 	}
 	if len(list) == 0 {
+		role = "group" // of what is said instead
+	}
+	if len(list) == 0 && term != "" {
+		list = append(list, goapp.P().Class("dim pad").Text(text.T("No partition and no file group that was read has this.")))
+	} else if len(list) == 0 {
 		list = append(list, view.Empty(view.IconFiles, text.T("This partition is not there"), text.T("The table has no files in it, or had none at that time.")))
 	}
-	body = append(body, view.Div("files-split", view.Div("partitions", list...), v.detail(f)))
+	body[0] = view.Div("toolbar", view.Group(view.Span("num", summary), goapp.Span().Class("dim").Title(s.partitions.val.Note).Text(text.F("found by %s", s.partitions.val.From)), v.mapSwitch(),
+		filterBox(text.T("Partition or file group"), text.T("Show only partitions and file groups that have this"), v.find, found, func(x string) { v.find = x }), legendFiles(f))...)
+	body = append(body, view.Div("files-split", goapp.Div().ID("files-tree").Class("partitions").Role(role).Aria("label", text.T("Partitions, file groups and slices")).Body(list...), v.detail(f)))
 	return view.Div("files", view.Group(body...)...)
+}
+
+// narrowed is what of a partition has a term: all of it where its path has, else the file groups that have; nil for
+// nothing, or where its files were not read.
+func narrowed(path string, p *api.PartitionFiles, term string) *api.PartitionFiles {
+	if p == nil || pathHas(path, term) {
+		return p
+	}
+	some := *p
+	some.Groups, some.Other = nil, nil
+	for i := range p.Groups {
+		if strings.Contains(strings.ToLower(p.Groups[i].FileID), term) {
+			some.Groups = append(some.Groups, p.Groups[i])
+		}
+	}
+	if len(some.Groups) == 0 {
+		return nil
+	}
+	return &some
+}
+
+func pathHas(path, term string) bool {
+	return strings.Contains(strings.ToLower(partitionName(path)), term)
 }
 
 func bones() goapp.UI {
 	return view.Div("skeleton", view.Div("bone"), view.Div("bone"), view.Div("bone"))
 }
 
-func legendFiles() goapp.UI {
-	item := func(class, said string) goapp.UI {
-		return goapp.Span().Class("legend-item").Body(view.Div("box "+class), goapp.Text(said))
+// legendFiles explains the boxes and outlines that are drawn.
+func legendFiles(f *api.Files) goapp.UI {
+	there := map[string]bool{}
+	for _, p := range f.Partitions {
+		for _, g := range p.Groups {
+			there["replaced"] = there["replaced"] || g.ReplacedBy != ""
+			there["compaction"] = there["compaction"] || g.PendingCompaction != ""
+			there["clustering"] = there["clustering"] || g.PendingClustering != ""
+			for _, sl := range g.Slices {
+				there["older"] = there["older"] || !sl.Latest && g.ReplacedBy == ""
+				if sl.Base != nil {
+					there[sl.Base.State] = true
+				}
+				for i := range sl.Logs {
+					there[sl.Logs[i].State] = true
+				}
+			}
+		}
 	}
-	return view.Div("legend", item("base", text.T("base file")), item("log", text.T("log file")), item("log uncommitted", text.T("not committed")), item("base replaced", text.T("replaced group")))
+	items := []goapp.UI{}
+	item := func(on bool, class, said, title string) {
+		if on {
+			items = append(items, goapp.Span().Class("legend-item").Title(title).Body(view.Div("box "+class), goapp.Text(said)))
+		}
+	}
+	item(true, "base", text.T("base file"), "")
+	item(true, "log", text.T("log file"), text.T("The number in a log file is its version, out of its name"))
+	item(there["cdc"], "log cdc", text.T("change log"), "")
+	item(there["older"], "base older", text.T("older slice"), text.T("A snapshot does not read it any more"))
+	item(there["uncommitted"], "log uncommitted", text.T("not committed"), text.T("Of an instant that is not completed"))
+	item(there["orphan"], "log orphan", text.T("orphan: no instant names it"), text.T("A write that failed left it"))
+	item(there["replaced"], "base replaced", text.T("replaced group"), text.T("Another instant wrote its rows anew, into other groups"))
+	item(there["compaction"], "outline compaction", text.T("compaction pending"), text.T("A plan that is not done is going to write these slices into a new base file"))
+	item(there["clustering"], "outline clustering", text.T("clustering pending"), text.T("A plan that is not done is going to write these slices into other groups"))
+	return view.Div("legend", items...)
 }
 
 func largestSlice(f *api.Files) int64 {
@@ -182,13 +274,13 @@ func (v *filesView) partition(path string, p *api.PartitionFiles, largest int64)
 	s := v.Root.s
 	if p == nil {
 		// Its files have not been read: there are too many partitions to read all at once.
-		return goapp.Section().Class("partition").Body(view.Div("partition-head",
-			goapp.Button().Type("button").Class("twist").Aria("expanded", false).Body(view.Span("tree-mark closed", ""), view.IconFolder.UI(), goapp.Span().Class("mono").Text(partitionName(path))).
+		return goapp.Div().Class("partition").Body(goapp.Div().Class("partition-head").Role("treeitem").TabIndex(-1).Aria("level", 1).Aria("expanded", false).Body(
+			goapp.Button().Type("button").Class("twist").TabIndex(-1).Aria("expanded", false).Body(view.Span("tree-mark closed", ""), view.IconFolder.UI(), goapp.Span().Class("mono").Text(partitionName(path))).
 				OnClick(func(goapp.Context, goapp.Event) { s.some = append(s.some, path); s.ensure() }, path)))
 	}
 	open := !v.closed[path]
-	head := view.Div("partition-head",
-		goapp.Button().Type("button").Class("twist").Aria("expanded", open).Body(view.Span("tree-mark "+mark(open), ""), view.IconFolder.UI(), goapp.Span().Class("mono").Text(partitionName(path))).
+	head := goapp.Div().Class("partition-head").Role("treeitem").TabIndex(-1).Aria("level", 1).Aria("expanded", open).Body(
+		goapp.Button().Type("button").Class("twist").TabIndex(-1).Aria("expanded", open).Body(view.Span("tree-mark "+mark(open), ""), view.IconFolder.UI(), goapp.Span().Class("mono").Text(partitionName(path))).
 			OnClick(func(goapp.Context, goapp.Event) {
 				if v.closed == nil {
 					v.closed = map[string]bool{}
@@ -197,18 +289,18 @@ func (v *filesView) partition(path string, p *api.PartitionFiles, largest int64)
 			}, path),
 		view.Span("dim num", model.Plural(int64(len(p.Groups)), "file group")+" · "+model.KnownBytes(p.Bytes, unsizedFiles(p))),
 	)
-	body := []goapp.UI{head}
+	var body []goapp.UI
 	if open {
 		show := groupsAtFirst + v.more[path]
 		for i := range p.Groups {
 			if i == show {
 				left := len(p.Groups) - show
-				body = append(body, view.Button("small", text.F("Show %s", model.Plural(int64(min(left, 200)), "more file group")), func(goapp.Context, goapp.Event) {
+				body = append(body, inTree(view.Button("small", text.F("Show %s", model.Plural(int64(min(left, 200)), "more file group")), func(goapp.Context, goapp.Event) {
 					if v.more == nil {
 						v.more = map[string]int{}
 					}
 					v.more[path] += 200
-				}, path))
+				}, path).TabIndex(-1)))
 				break
 			}
 			body = append(body, v.group(path, &p.Groups[i], largest))
@@ -223,12 +315,21 @@ func (v *filesView) partition(path string, p *api.PartitionFiles, largest int64)
 					names = append(names, goapp.Li().Text(text.F("… and %s more", model.Count(int64(n-50)))))
 					break
 				}
-				names = append(names, goapp.Li().Body(view.Mono(o.Name), view.Span("dim", " "+model.Bytes(o.Size)+" "+o.Why)))
+				names = append(names, goapp.Li().Body(view.Mono(o.Name), view.Span("dim", " "+model.Bytes(o.Size)+" "), view.Spoken("dim", o.Why)))
 			}
-			body = append(body, goapp.Details().Class("others").Body(goapp.Summary().Text(text.F("%s in no slice", model.Plural(int64(n), "file"))), goapp.Ul().Body(names...)))
+			body = append(body, inTree(goapp.Details().Class("others").Body(goapp.Summary().TabIndex(-1).Text(text.F("%s in no slice", model.Plural(int64(n), "file"))), goapp.Ul().Body(names...))))
 		}
 	}
-	return goapp.Section().Class("partition").Body(body...)
+	items := []goapp.UI{head}
+	if len(body) > 0 {
+		items = append(items, goapp.Div().Class("partition-groups").Role("group").Body(body...))
+	}
+	return goapp.Div().Class("partition").Body(items...)
+}
+
+// inTree is something else than a file group in a partition, as an item of the tree.
+func inTree(x goapp.UI) goapp.UI {
+	return goapp.Div().Role("treeitem").TabIndex(-1).Aria("level", 2).Body(x)
 }
 
 func (v *filesView) group(partition string, g *api.FileGroup, largest int64) goapp.UI {
@@ -239,27 +340,27 @@ func (v *filesView) group(partition string, g *api.FileGroup, largest int64) goa
 		marks = append(marks, v.mark(text.T("replaced by"), g.ReplacedBy))
 	}
 	if g.PendingCompaction != "" {
-		class += " pending"
+		class += " pending compaction"
 		marks = append(marks, v.mark(text.T("compaction pending"), g.PendingCompaction))
 	}
 	if g.PendingClustering != "" {
-		class += " pending"
+		class += " pending clustering"
 		marks = append(marks, v.mark(text.T("clustering pending"), g.PendingClustering))
 	}
 	var slices []goapp.UI
 	for i := range g.Slices {
 		slices = append(slices, v.slice(partition, g, &g.Slices[i], largest))
 	}
-	return view.Div(class,
-		view.Div("group-head", goapp.A().Class("mono fid link").Href("#"+v.Root.s.state.GroupOf(partition, g.FileID).Fragment()).Title(text.T("This file group through time")).Text(g.FileID), view.Div("badges", marks...)),
-		view.Div("slices", slices...),
+	return goapp.Div().Class(class).Body(
+		goapp.Div().Class("group-head").Role("treeitem").TabIndex(-1).Aria("level", 2).Body(goapp.A().Class("mono fid link").TabIndex(-1).Href("#"+v.Root.s.state.GroupOf(partition, g.FileID).Fragment()).Title(text.T("This file group through time")).Text(g.FileID), view.Div("badges", marks...)),
+		goapp.Div().Class("slices").Role("group").Body(slices...),
 	)
 }
 
 func (v *filesView) mark(said, instant string) goapp.UI {
 	st := v.Root.s.state.Go(model.Timeline)
 	st.Instant, st.Action = instant, ""
-	return goapp.A().Class("badge warn").Href("#"+st.Fragment()).Title(said+" "+instant).Body(goapp.Text(said+" "), view.Mono(instant))
+	return goapp.A().Class("badge warn").TabIndex(-1).Href("#"+st.Fragment()).Title(said+" "+instant).Body(goapp.Text(said+" "), view.Mono(instant))
 }
 
 func (v *filesView) slice(partition string, g *api.FileGroup, sl *api.Slice, largest int64) goapp.UI {
@@ -270,9 +371,6 @@ func (v *filesView) slice(partition string, g *api.FileGroup, sl *api.Slice, lar
 	class := "slice"
 	if sl.Latest {
 		class += " latest"
-	}
-	if !sl.Committed {
-		class += " uncommitted"
 	}
 	if chosen {
 		class += " chosen"
@@ -289,36 +387,56 @@ func (v *filesView) slice(partition string, g *api.FileGroup, sl *api.Slice, lar
 			c += " unsized"
 			width, size = strconv.Itoa(unsizedWidth)+"px", text.T("size not known")
 		}
-		title := f.Name + "\n" + size + ", " + f.State
+		title := f.Name + "\n" + text.F("%s, %s", size, text.Said(f.State))
 		if f.Why != "" {
-			title += ": " + f.Why
+			title = text.F("%s: %s", title, text.Said(f.Why))
 		}
 		boxes = append(boxes, goapp.Span().Class(c).Style("width", width).Title(title).Text(said))
 	}
 	if sl.Base != nil {
-		box("base", sl.Base, "base")
+		box("base", sl.Base, text.T("base"))
 	}
 	for i := range sl.Logs {
 		said := ""
 		if len(sl.Logs) <= 24 {
-			said = strconv.Itoa(i + 1)
+			said = model.LogVersion(sl.Logs[i].Name)
 		}
 		box("log", &sl.Logs[i], said)
 	}
 	label := sl.BaseInstant
 	note := []goapp.UI{}
-	if sl.Latest {
-		note = append(note, view.Badge("good", text.T("latest")))
-	}
-	if !sl.Committed {
-		note = append(note, view.Badge("warn", text.T("not committed")))
-	}
-	return goapp.A().Class(class).Href("#"+st.Fragment()).Aria("label", text.F("Slice %s of file group %s", label, g.FileID)).Body(
+	note = append(note, sliceBadges(g, sl)...)
+	return goapp.A().Class(class).Role("treeitem").TabIndex(-1).Aria("level", 3).Aria("selected", chosen).Href("#"+st.Fragment()).Title(text.F("Slice %s of file group %s", label, g.FileID)).Body(
 		goapp.Span().Class("slice-instant mono").Text(label),
 		goapp.Span().Class("track").Body(boxes...),
 		goapp.Span().Class("slice-size num").Text(sliceSize(*sl)),
 		goapp.Span().Class("slice-notes").Body(note...),
 	)
+}
+
+// sliceBadges say what a slice is to a snapshot. With a pending compaction that reads two slices as one: the newer, which
+// has the logs written since the plan, and the one that the plan is about.
+func sliceBadges(g *api.FileGroup, sl *api.Slice) []goapp.UI {
+	var out []goapp.UI
+	newest := true
+	for i := range g.Slices {
+		if g.Slices[i].Latest && g.Slices[i].BaseInstant > sl.BaseInstant {
+			newest = false
+		}
+	}
+	switch {
+	case sl.Latest && newest:
+		out = append(out, view.Badge("good", text.T("latest")))
+	case sl.Latest:
+		out = append(out, goapp.Span().Class("badge good").Title(text.T("Until the pending compaction is done, a snapshot reads this slice and the newer one as one slice")).Text(text.T("read with it")))
+	}
+	switch {
+	case sl.BaseInstant == g.PendingCompaction:
+		out = append(out, goapp.Span().Class("badge").Title(text.T("Its base file is what the pending compaction is going to write; log files written since are in it already")).Text(text.T("base pending")))
+	case !sl.Committed:
+		out = append(out, view.Badge("warn", text.T("not committed")))
+	}
+	return out
 }
 
 // detail lists the files of the selected slice.
@@ -353,6 +471,12 @@ func (v *filesView) sliceDetail(p *api.PartitionFiles, g *api.FileGroup, sl *api
 	closed.FileID, closed.Slice, closed.Partition = "", "", ""
 	rows := []goapp.UI{}
 	line := func(kind string, file *api.File, link *model.State) {
+		if file.State != "committed" {
+			kind += " " + file.State
+		}
+		if g.ReplacedBy != "" {
+			kind += " replaced"
+		}
 		name := goapp.UI(goapp.Span().Class("mono").Text(file.Name))
 		if link != nil {
 			name = view.Link("link mono", *link, goapp.Text(file.Name))
@@ -361,16 +485,16 @@ func (v *filesView) sliceDetail(p *api.PartitionFiles, g *api.FileGroup, sl *api
 		if file.Size < 0 {
 			exact = text.T("The server's listing does not tell the size")
 		}
-		state := goapp.UI(view.Span("dim", file.State))
+		state := goapp.UI(view.Span("dim", text.Said(file.State)))
 		if file.State != "committed" {
-			state = goapp.Span().Class("badge warn").Title(file.Why).Text(file.State)
+			state = goapp.Span().Class("badge warn").Title(text.Said(file.Why)).Text(text.Said(file.State))
 		}
 		rows = append(rows, goapp.Tr().Body(
 			goapp.Td().Body(view.Div("box "+kind)), goapp.Th().Scope("row").Class("file-cell").Body(name),
 			goapp.Td().Class("num").Title(exact).Text(model.Bytes(file.Size)),
 			goapp.Td().Class("mono").Text(file.Instant), goapp.Td().Body(state)))
 		if file.Why != "" {
-			rows = append(rows, goapp.Tr().Class("why").Body(goapp.Td(), goapp.Td().ColSpan(4).Text(file.Why)))
+			rows = append(rows, goapp.Tr().Class("why").Body(goapp.Td(), goapp.Td().ColSpan(4).Body(view.Spoken("", file.Why))))
 		}
 	}
 	if sl.Base != nil {

@@ -681,7 +681,7 @@ func (r *gridRow) Render() goapp.UI {
 	out = append(out, goapp.Div().Class("rownum num").Role("rowheader").Text(strconv.FormatInt(i+1, 10)))
 	if r.State == rowFailed && page != nil && page.fault != nil {
 		f, n := page.fault, i/rowsPage
-		out = append(out, goapp.Div().Class("gcell fault-cell").Role("gridcell").Body(goapp.Text(f.Message+" "),
+		out = append(out, goapp.Div().Class("gcell fault-cell").Role("gridcell").Body(view.Spoken("", f.Message), goapp.Text(" "),
 			view.Button("small", text.T("Try again"), func(goapp.Context, goapp.Event) { delete(v.pages, n); v.need(n) }, n)))
 	} else {
 		// A row that waits has the elements of one that is there, so that its values need no new ones.

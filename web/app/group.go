@@ -197,7 +197,7 @@ func (v *groupView) chart(a *api.Group) goapp.UI {
 			if slices.ContainsFunc(sl.Logs, func(l api.File) bool { return l.Instant == b.Instant }) {
 				from, to = -23, -1
 			}
-			box("group-base"+class, b.Instant, r, b.Size, from, to, b.Name+", "+model.Bytes(b.Size)+", "+b.State)
+			box("group-base"+class, b.Instant, r, b.Size, from, to, b.Name+", "+text.F("%s, %s", model.Bytes(b.Size), text.Said(b.State)))
 		}
 		// Several log files of one instant stand for one box, before table version 8 all of a slice.
 		sum, names := map[string]int64{}, map[string]int{}
@@ -224,7 +224,7 @@ func (v *groupView) chart(a *api.Group) goapp.UI {
 		switch e.What {
 		case "cleaned", "rolled back":
 			cx, cy := x(i)+step/2, top+float64(r)*lane+floor-14
-			shapes = append(shapes, view.Svg("path").Attr("data-c", "group-gone").Attr("d", "M"+view.Px(cx-6)+" "+view.Px(cy-6)+"l12 12m0 -12l-12 12").Body(view.Svg("title").Text(e.What+": "+e.File)))
+			shapes = append(shapes, view.Svg("path").Attr("data-c", "group-gone").Attr("d", "M"+view.Px(cx-6)+" "+view.Px(cy-6)+"l12 12m0 -12l-12 12").Body(view.Svg("title").Text(text.F("%s: %s", text.Said(e.What), e.File))))
 		case "base file", "log file":
 			if e.Gone {
 				box("group-was", e.Instant, r, 0, -13, 13, e.File+", "+text.T("no longer there"))
@@ -243,7 +243,7 @@ func (v *groupView) chart(a *api.Group) goapp.UI {
 	}
 	width, height := x(len(times))+left, top+float64(len(rows))*lane
 	return view.Div("group-chart", view.Group(
-		view.Div("toolbar", goapp.H3().Text(text.T("Slices along time")), more, view.Div("legend", legend("group-base", text.T("base file")), legend("group-log", text.T("log file")), legend("group-was", text.T("no longer there")))),
+		view.Div("toolbar", goapp.H2().Text(text.T("Slices along time")), more, view.Div("legend", legend("group-base", text.T("base file")), legend("group-log", text.T("log file")), legend("group-was", text.T("no longer there")))),
 		goapp.Div().Class("plot").TabIndex(0).Role("group").Aria("label", text.T("Slices along time; the table below has the same")).Body(
 			view.Svg("svg").Attr("width", view.Px(max(width, 240))).Attr("height", view.Px(height)).Attr("role", "img").Attr("aria-label", text.T("Slices along time; the table below has the same")).Body(shapes...)),
 	)...)
@@ -272,13 +272,7 @@ func (v *groupView) slices(a *api.Group) goapp.UI {
 			to.Slice, to.Log, to.Block = sl.BaseInstant, "", 0
 			logs = view.Link("link", to, goapp.Text(model.Plural(int64(len(sl.Logs)), "log file")+", "+sliceSize(only)))
 		}
-		state := []goapp.UI{}
-		if sl.Latest {
-			state = append(state, view.Badge("good", text.T("latest")))
-		}
-		if !sl.Committed {
-			state = append(state, view.Badge("warn", text.T("not committed")))
-		}
+		state := sliceBadges(&a.Group, sl)
 		then := st.Go(model.Rows)
 		then.Slice, then.AsOf, then.Query = "", sl.BaseInstant, ""
 		rows = append(rows, goapp.Tr().Body(
@@ -319,7 +313,7 @@ func (v *groupView) events(a *api.Group) goapp.UI {
 		if e.Stats != nil {
 			written = goapp.Td().Class("num").Title(model.Count(e.Stats.Bytes) + " bytes").Text(model.Bytes(e.Stats.Bytes))
 		}
-		what := []goapp.UI{goapp.Text(e.What)}
+		what := []goapp.UI{goapp.Text(text.Said(e.What))}
 		if e.Operation != "" {
 			what = append(what, view.Span("dim", " "+opName(e.Operation)))
 		}

@@ -25,7 +25,7 @@ const (
 )
 
 // takeAway offers to read the same rows with another engine, and to write them to a file.
-func (r *Root) takeAway(export bool) goapp.UI {
+func (r *Root) takeAway() goapp.UI {
 	open := func(which string) goapp.EventHandler {
 		return func(goapp.Context, goapp.Event) {
 			r.s.dispatch(func() {
@@ -35,11 +35,9 @@ func (r *Root) takeAway(export bool) goapp.UI {
 		}
 	}
 	items := []goapp.UI{goapp.Button().Type("button").ID("open-handoff").Class("button small").Title(text.T("Read the same rows with Spark, Flink, Trino or hudi-rs")).
-		Body(iconHandoff.UI(), goapp.Text(text.T("Hand off"))).OnClick(open(dialogHandoff))}
-	if export {
-		items = append(items, goapp.Button().Type("button").ID("open-export").Class("button small").Title(text.T("Write the rows to a file")).
-			Body(iconDownload.UI(), goapp.Text(text.T("Export"))).OnClick(open(dialogExport)))
-	}
+		Body(iconHandoff.UI(), goapp.Text(text.T("Hand off"))).OnClick(open(dialogHandoff)),
+		goapp.Button().Type("button").ID("open-export").Class("button small").Title(text.T("Write the rows to a file")).
+			Body(iconDownload.UI(), goapp.Text(text.T("Export"))).OnClick(open(dialogExport))}
 	return view.Div("take-away", items...)
 }
 
@@ -223,16 +221,16 @@ func (v *handoffDialog) answer(a *api.Handoff) []goapp.UI {
 	var inside []goapp.UI
 	if x.Refused != "" {
 		inside = append(inside, goapp.Ul().Class("findings").Body(goapp.Li().Class("finding warn").Body(view.IconWarning.UI(),
-			view.Div("finding-text", goapp.Strong().Text(text.F("%s can't give these rows.", x.Engine)), goapp.Text(" "+x.Refused)))))
+			view.Div("finding-text", goapp.Strong().Text(text.F("%s can't give these rows.", x.Engine)), goapp.Text(" "), view.Spoken("", x.Refused)))))
 	} else {
 		inside = append(inside,
-			view.Div("snippet-head", view.Span("dim", x.Versions), &view.CopyButton{Label: text.T("Copy"), Text: x.Code, Wide: true}),
+			view.Div("snippet-head", view.Spoken("dim", x.Versions), &view.CopyButton{Label: text.T("Copy"), Text: x.Code, Wide: true}),
 			goapp.Pre().ID("snippet").Class("raw snippet").TabIndex(0).Aria("label", text.F("%s code", x.Engine)).Text(x.Code))
 	}
 	if len(x.Remarks) > 0 {
 		var items []goapp.UI
 		for _, t := range x.Remarks {
-			items = append(items, goapp.Li().Class("finding note").Body(view.IconInfo.UI(), view.Div("finding-text", goapp.Text(t))))
+			items = append(items, goapp.Li().Class("finding note").Body(view.IconInfo.UI(), view.Div("finding-text", view.Spoken("", t))))
 		}
 		inside = append(inside, goapp.Ul().Class("findings").Body(items...))
 	}
@@ -252,7 +250,7 @@ func (v *handoffDialog) answer(a *api.Handoff) []goapp.UI {
 	where := []goapp.UI{view.Fact(text.T("Table"), view.Mono(a.Address))}
 	body = append(body, view.Facts("inline", where...))
 	if a.Note != "" {
-		body = append(body, goapp.P().Class("dim").Text(a.Note))
+		body = append(body, goapp.P().Class("dim").Body(view.Spoken("", a.Note)))
 	}
 	return body
 }

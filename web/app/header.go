@@ -165,7 +165,7 @@ func (r *Root) headline(o *api.Overview) goapp.UI {
 		facts = append(facts, view.FactText(text.T("Metadata table"), strings.Join(o.MetadataTable, ", ")))
 	}
 	if o.VersionFrom != "" {
-		facts = append(facts, view.FactText(text.T("Version found by"), o.VersionFrom))
+		facts = append(facts, view.FactText(text.T("Version found by"), text.Said(o.VersionFrom)))
 	}
 	return goapp.Section().Class("headline").Aria("label", text.T("What this table is")).Body(view.Group(
 		view.Div("headline-row", append([]goapp.UI{goapp.H1().Class("table-name").Text(name)}, badges...)...),
@@ -216,8 +216,8 @@ func mergeText(m api.Merge) []goapp.UI {
 		from = text.T("default")
 	}
 	return []goapp.UI{
-		goapp.Span().Title(m.Mode + ". " + m.Why).Text(mode),
-		goapp.Span().Class("from").Title(m.Why).Body(goapp.Text(text.T("from ")), view.Mono(from)),
+		goapp.Span().Title(m.Mode + ". " + text.Said(m.Why)).Text(mode),
+		goapp.Span().Class("from").Title(text.Said(m.Why)).Body(goapp.Text(text.T("from ")), view.Mono(from)),
 	}
 }
 
@@ -254,7 +254,7 @@ func supportList(o *api.Overview) goapp.UI {
 			icon, tone, word = view.IconWarning, "warn", text.T("In part: ")
 		}
 		items = append(items, goapp.Li().Class("finding", tone).Body(icon.UI(),
-			view.Div("finding-text", goapp.Strong().Text(word+x.What), goapp.Text(" "+x.Note))))
+			&view.Folded{Word: word, Title: x.What, Detail: x.Note}))
 	}
 	return goapp.Ul().Class("findings").Aria("label", text.T("Remarks about what can be read")).Body(items...)
 }

@@ -19,6 +19,22 @@ type healthView struct {
 
 	Root *Root
 	Rev  int
+
+	find string // only what has it is listed
+}
+
+// has reports whether a finding has a term in what is shown of it.
+func has(f *api.HealthFinding, term string) bool {
+	texts := []string{f.Check, f.Title, text.Said(f.Title), f.Detail, text.Said(f.Detail), f.Hudi}
+	for _, e := range f.Evidence {
+		texts = append(texts, e.Text, e.Instant, e.Partition, e.FileID, e.File)
+	}
+	for _, x := range texts {
+		if strings.Contains(strings.ToLower(x), term) {
+			return true
+		}
+	}
+	return false
 }
 
 func (v *healthView) Render() goapp.UI {
@@ -44,16 +60,38 @@ func (v *healthView) Render() goapp.UI {
 	if len(a.Findings) == 0 {
 		body = append(body, view.Empty(view.IconCheck, text.T("Nothing found"), text.T("Every check that ran is fine. What was checked stands below.")))
 	}
-	var items []goapp.UI
+	term := findTerm(v.find)
+	var shown []*api.HealthFinding
 	for i := range a.Findings {
-		items = append(items, v.finding(&a.Findings[i]))
+		if f := &a.Findings[i]; term == "" || has(f, term) {
+			shown = append(shown, f)
+		}
 	}
-	if len(items) > 0 {
-		body = append(body, goapp.Div().Class("health-list").Body(items...))
+	body = append(body, view.Div("toolbar health-filter", filterBox(text.T("Check, instant or file"), text.T("Show only findings and checks that have this"), v.find, len(shown), func(x string) { v.find = x })))
+	if len(a.Findings) > 0 && len(shown) == 0 {
+		body = append(body, goapp.P().Class("dim").Text(text.T("No finding has this.")))
 	}
-	body = append(body, view.Div("health-foot", v.checks(a), &thresholdForm{Root: v.Root, Rev: v.Rev, List: a.Thresholds}))
+	if len(shown) > 0 {
+		body = append(body, goapp.Div().Class("health-list").Body(view.InPortions(len(shown), findingsAtOnce, func(from, to int) []goapp.UI {
+			var items []goapp.UI
+			for i := from; i < to; i++ {
+				items = append(items, v.finding(shown[i]))
+			}
+			return items
+		})...))
+	}
+	rev := v.Rev
+	body = append(body, view.Div("health-foot", v.checks(a), &view.Later{Class: "portion", Busy: true, Draw: func() []goapp.UI {
+		return []goapp.UI{&thresholdForm{Root: v.Root, Rev: rev, List: a.Thresholds}}
+	}}))
 	return view.Div("health", body...)
 }
+
+// findingsAtOnce and checksAtOnce are how many of them are drawn in one task.
+const (
+	findingsAtOnce = 4
+	checksAtOnce   = 12
+)
 
 func levelTone(level string) (tone, word string, icon view.Icon) {
 	switch level {
@@ -218,8 +256,14 @@ func (v *healthView) link(l api.HealthLink) (model.State, string, bool) {
 }
 
 func (v *healthView) checks(a *api.Health) goapp.UI {
-	var rows []goapp.UI
+	var list []api.HealthCheck
 	for _, c := range a.Checks {
+		if term := findTerm(v.find); term == "" || strings.Contains(strings.ToLower(c.ID+" "+c.Title+" "+text.Said(c.Title)+" "+c.Note), term) {
+			list = append(list, c)
+		}
+	}
+	rows := view.RowsInPortions(len(list), checksAtOnce, func(i int) goapp.UI {
+		c := list[i]
 		mark := goapp.UI(view.Badge("", c.Status))
 		switch c.Status {
 		case "ok":
@@ -229,11 +273,11 @@ func (v *healthView) checks(a *api.Health) goapp.UI {
 		case "skipped":
 			mark = view.Badge("", text.T("skipped"))
 		}
-		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(view.Spoken("", c.Title)), goapp.Td().Body(mark), goapp.Td().Class("dim").Body(view.Spoken("", c.Note))))
-	}
+		return goapp.Tr().Body(goapp.Th().Scope("row").Body(view.Spoken("", c.Title)), goapp.Td().Body(mark), goapp.Td().Class("dim").Body(view.Spoken("", c.Note)))
+	})
+	head := goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text(text.T("Check")), goapp.Th().Scope("col").Text(text.T("Outcome")), goapp.Th().Scope("col").Text(text.T("Note"))))
 	return goapp.Section().Class("panel").Body(goapp.H2().Text(text.T("Checks")), view.Wrap("table-wrap", goapp.Table().Class("stats").Body(
-		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text(text.T("Check")), goapp.Th().Scope("col").Text(text.T("Outcome")), goapp.Th().Scope("col").Text(text.T("Note")))),
-		goapp.TBody().Body(rows...))))
+		append([]goapp.UI{head}, rows...)...)))
 }
 
 // thresholdForm shows the thresholds of the checks and changes them. Those that are not the defaults

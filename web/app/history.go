@@ -79,7 +79,7 @@ func (v *historyView) answer(h *api.History) []goapp.UI {
 	if q.AllFileGroups > q.FileGroups {
 		looked = text.F("searched %s of %s", model.Count(int64(q.FileGroups)), model.Plural(int64(q.AllFileGroups), "file group"))
 	}
-	looked += ", " + model.Plural(int64(q.Files), "file")
+	looked = text.F("%s, %s", looked, model.Plural(int64(q.Files), "file"))
 	if q.BaseSkipped > 0 {
 		looked += text.F("; %s passed over by key range and bloom filter", model.Plural(int64(q.BaseSkipped), "base file"))
 	}
@@ -120,13 +120,42 @@ func (v *historyView) answer(h *api.History) []goapp.UI {
 		}
 		return append(out, view.Empty(view.IconLadder, text.T("Not found"), said, way))
 	}
-	for i := range h.Keys {
-		out = append(out, v.key(h, &h.Keys[i]))
-	}
+	out = append(out, v.keys(h)...)
 	if h.More {
 		out = append(out, goapp.P().Class("dim").Text(text.T("More keys begin with this text; type more of it to see them.")))
 	}
 	return out
+}
+
+// versionsAtOnce is how many versions are drawn in one task, unless one key has more.
+const versionsAtOnce = 6
+
+// keys are all keys of an answer, drawn a few versions at a time.
+func (v *historyView) keys(h *api.History) []goapp.UI {
+	var ends []int // of the keys that are drawn in one task
+	n := 0
+	for i := range h.Keys {
+		if n >= versionsAtOnce {
+			ends, n = append(ends, i), 0
+		}
+		for _, c := range h.Keys[i].Copies {
+			for j := range c.Slices {
+				n += len(c.Slices[j].Versions) + 1 // and what they give
+			}
+		}
+	}
+	ends = append(ends, len(h.Keys))
+	return view.InPortions(len(ends), 1, func(from, _ int) []goapp.UI {
+		first := 0
+		if from > 0 {
+			first = ends[from-1]
+		}
+		var out []goapp.UI
+		for i := first; i < ends[from]; i++ {
+			out = append(out, v.key(h, &h.Keys[i]))
+		}
+		return out
+	})
 }
 
 func toJSON(x any) string {
@@ -433,11 +462,11 @@ func (v *historyView) result(h *api.History, s *api.SliceHistory, sources []int,
 // outcome says what a snapshot shows of this file group for the key.
 func (v *historyView) outcome(h *api.History, c *api.KeyInGroup) goapp.UI {
 	if !c.Visible {
-		why := "The record is deleted in the slice that a snapshot reads."
+		why := text.T("The record is deleted in the slice that a snapshot reads.")
 		if c.ReplacedBy != "" {
-			why = "The file group was replaced: a snapshot does not read it."
+			why = text.T("The file group was replaced: a snapshot does not read it.")
 		} else if n := len(c.Slices); n == 0 || !c.Slices[n-1].Latest {
-			why = "No slice that a snapshot reads has the key."
+			why = text.T("No slice that a snapshot reads has the key.")
 		}
 		return goapp.Div().Class("shown none").DataSet("shown", "no").Body(view.IconStop.UI(), view.Div("finding-text", goapp.Strong().Text(text.T("A snapshot shows no row.")), goapp.Text(" "+why)))
 	}
@@ -456,8 +485,5 @@ func (v *historyView) outcome(h *api.History, c *api.KeyInGroup) goapp.UI {
 
 // reason is why a version lost or won, as a sentence where the core gives a part of one.
 func reason(why string) goapp.UI {
-	if text.Said(why) == why {
-		why = sentence(why)
-	}
-	return view.Spoken("", why)
+	return view.Spoken("", sentence(why))
 }

@@ -3,10 +3,12 @@ package app
 import (
 	"encoding/json"
 	"net/url"
+	"strconv"
 	"strings"
 
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
 
+	"hudiscope/web/lesson"
 	"hudiscope/web/model"
 	"hudiscope/web/text"
 	"hudiscope/web/view"
@@ -15,16 +17,26 @@ import (
 // Sample is an embedded table of the gallery, as samples/samples.json lists it.
 type Sample struct {
 	// Name is the file name without ".zip"; Title what the card says.
-	Name  string `json:"name"`
-	Title string `json:"title"`
+	Name  string      `json:"name"`
+	Title lesson.Text `json:"title"`
 	// Shows says in one sentence what the table holds; Look what to look at.
-	Shows string `json:"shows"`
-	Look  string `json:"look"`
-	// Tags are a few words: "v9", "MOR", "Spark".
+	Shows lesson.Text `json:"shows"`
+	Look  lesson.Text `json:"look"`
+	// Version is the table version, -1 when it is of no interest.
+	Version int `json:"version"`
+	// Tags are a few names: "MOR", "Hudi 1.2.0".
 	Tags []string `json:"tags"`
 	// View opens first; Fragment is appended to the address (a selection).
 	View     model.View `json:"view"`
 	Fragment string     `json:"select,omitempty"`
+}
+
+// tags are the names on a card.
+func (s Sample) tags() []string {
+	if s.Version < 0 {
+		return s.Tags
+	}
+	return append([]string{text.F("version %s", strconv.Itoa(s.Version))}, s.Tags...)
 }
 
 // state is where a card leads to.
@@ -240,13 +252,13 @@ func (r *Root) gallery() goapp.UI {
 	var cards []goapp.UI
 	for _, s := range r.samples {
 		var tags []goapp.UI
-		for _, t := range s.Tags {
+		for _, t := range s.tags() {
 			tags = append(tags, view.Badge("", t))
 		}
 		cards = append(cards, goapp.A().Class("card").Href("#"+s.state().Fragment()).Body(
-			view.Div("card-head", goapp.H3().Text(s.Title), view.Div("badges", tags...)),
-			goapp.P().Text(s.Shows),
-			goapp.P().Class("look").Text(s.Look),
+			view.Div("card-head", goapp.H3().Text(s.Title.In(text.Lang())), view.Div("badges", tags...)),
+			goapp.P().Text(s.Shows.In(text.Lang())),
+			goapp.P().Class("look").Text(s.Look.In(text.Lang())),
 		))
 	}
 	return view.Div("gallery", cards...)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"sort"
+	"strings"
 
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
 
@@ -39,7 +40,7 @@ func (v *tableView) houseItems(h *api.Housekeeping) []goapp.UI {
 	if len(h.Config) > 0 {
 		var rows []goapp.UI
 		for _, c := range h.Config {
-			rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Class("mono wrap").Text(c.Key), goapp.Td().Body(view.Badge("", c.Kind)), goapp.Td().Class("mono wrap").Body(before(c.Backup)), goapp.Td().Class("mono wrap").Text(c.Now)))
+			rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Class("mono wrap").Text(c.Key), goapp.Td().Body(view.Badge("", text.Said(c.Kind))), goapp.Td().Class("mono wrap").Body(before(c.Backup)), goapp.Td().Class("mono wrap").Text(c.Now)))
 		}
 		out = append(out, goapp.H3().Text(text.T("Changed since the backup of hoodie.properties")), table([]string{text.T("Property"), text.T("Change"), text.T("Backup"), text.T("Now")}, rows))
 	}
@@ -73,15 +74,15 @@ func (v *tableView) houseItems(h *api.Housekeeping) []goapp.UI {
 			state := it.InstantState
 			tone := ""
 			if state == "" {
-				state, tone = "not on the timeline", "warn"
+				state, tone = text.T("not on the timeline"), "warn"
 			}
-			instant = view.Div("badges", view.Link("link mono", st, goapp.Text(it.Instant)), view.Badge(tone, lower(state)))
+			instant = view.Div("badges", view.Link("link mono", st, goapp.Text(it.Instant)), view.Badge(tone, text.Said(strings.ToLower(state))))
 		}
 		path := []goapp.UI{goapp.Span().Class("mono wrap").Text(it.Path)}
 		if len(it.Names) > 0 {
 			path = append(path, goapp.Details().Class("how").Body(goapp.Summary().Text(text.F("%s inside", model.Plural(int64(it.Files), "file"))), names(it.Names)))
 		}
-		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Text(it.Kind), goapp.Td().Body(path...), goapp.Td().Class("num").Text(size), goapp.Td().Body(instant), goapp.Td().Class("dim").Text(it.Meaning)))
+		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Text(text.Said(it.Kind)), goapp.Td().Body(path...), goapp.Td().Class("num").Text(size), goapp.Td().Body(instant), goapp.Td().Class("dim").Body(view.Spoken("", it.Meaning))))
 	}
 	return append(out, view.Wrap("table-wrap", goapp.Table().ID("housekeeping").Class("stats house").Body(
 		goapp.THead().Body(goapp.Tr().Body(goapp.Th().Scope("col").Text(text.T("What")), goapp.Th().Scope("col").Text(text.T("Path")), goapp.Th().Scope("col").Class("num").Text(text.T("Size")), goapp.Th().Scope("col").Text(text.T("Instant")), goapp.Th().Scope("col").Text(text.T("Meaning")))),

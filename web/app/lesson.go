@@ -60,12 +60,17 @@ func (l *learn) forget() {
 	remember(progressKey, "")
 }
 
+// tries is how many wrong answers there may be before the right one is shown.
+const tries = 2
+
 // answer is what the user said to a question, and what the table says.
 type answer struct {
 	typed      string
 	busy, done bool
-	// given is set where the user asked for the answer.
+	// given is set where the user asked for the answer, wrong counts the answers that were not right: after the second one
+	// the right one is shown.
 	given bool
+	wrong int
 	real  string
 	right bool
 	fault *api.Fault
@@ -388,7 +393,10 @@ func (v *lessonPanel) Render() goapp.UI {
 	if here != st {
 		body = append(body, view.Link("button small lesson-back", here, view.IconLeft.UI(), goapp.Text(text.T("Back to what this step shows"))))
 	}
-	if step.Ask != nil {
+	if f := r.s.overview.fault; step.Ask != nil && f != nil && f.Kind != "cancelled" {
+		// A question is answered by the table.
+		body = append(body, goapp.P().Class("dim lesson-unasked").Text(text.T("The question of this step is asked once its table can be read.")))
+	} else if step.Ask != nil {
 		body = append(body, v.question(key, step.Ask))
 	}
 	end := goapp.UI(view.Link("button primary", stepState(l, min(at+1, len(l.Steps)-1)), goapp.Text(text.T("Next")), view.IconRight.UI()))
@@ -467,6 +475,11 @@ func (v *lessonPanel) question(key string, q *lesson.Question) goapp.UI {
 			icon, tone, verdict = view.IconCheck, "good", text.T("Right.")
 		}
 		parts := []goapp.UI{goapp.Strong().Text(verdict)}
+		if !a.right && !a.given && a.wrong < tries {
+			parts = append(parts, goapp.Text(" "+text.T("Look again and try once more, or have the answer shown.")))
+			said = view.Div("lesson-verdict bad", icon.UI(), goapp.Div().Body(goapp.P().Body(parts...)))
+			break
+		}
 		if !a.right || a.given {
 			parts = append(parts, goapp.Text(" "+text.T("The table says:")+" "), goapp.Code().Class("mono lesson-real").Text(a.real))
 		}
@@ -496,6 +509,12 @@ func (r *Root) ask(key string, q *lesson.Question, typed string, give bool) {
 		r.learn.answers = map[string]*answer{}
 	}
 	a := &answer{typed: typed, given: give, busy: true}
+	if before := r.learn.answers[key]; before != nil {
+		if before.busy {
+			return
+		}
+		a.wrong = before.wrong
+	}
 	r.learn.answers[key] = a
 	r.s.rev++
 	go func() {
@@ -507,10 +526,13 @@ func (r *Root) ask(key string, q *lesson.Question, typed string, give bool) {
 		r.s.dispatch(func() {
 			a.busy, a.done = false, true
 			if err != nil {
-				a.fault = client.FaultOf(err)
+				a.fault = r.s.faultOf(err)
 				return
 			}
 			a.real, a.right = real, !give && lesson.Same(typed, real)
+			if !give && !a.right {
+				a.wrong++
+			}
 			r.ctx.Defer(func(goapp.Context) {
 				if el := goapp.Window().GetElementByID("lesson-said"); el.Truthy() {
 					el.Call("scrollIntoView", map[string]any{"block": "nearest"})

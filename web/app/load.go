@@ -10,6 +10,7 @@ import (
 
 	"hudiscope/core/api"
 	"hudiscope/web/client"
+	"hudiscope/web/view"
 )
 
 // slowAfter is how long a request runs before its progress is shown.
@@ -79,7 +80,7 @@ func wantBy[A any](s *Session, l *load[A], key string, fetch func(context.Contex
 			}
 			l.busy, l.kept, l.slow = false, false, false
 			if err != nil {
-				l.val, l.fault = nil, client.FaultOf(err)
+				l.val, l.fault = nil, s.faultOf(err)
 				if k := l.fault.Kind; k == "expired" || k == "forbidden" {
 					s.accessFault = l.fault
 				}
@@ -164,5 +165,9 @@ func (f *frame) redraw(ctx goapp.Context, v interface{ Update() }) {
 		return
 	}
 	f.queued = true
-	ctx.Dispatch(func(goapp.Context) { f.queued = false; v.Update() })
+	ctx.Dispatch(func(goapp.Context) {
+		f.queued = false
+		v.Update()
+		view.Drawn()
+	})
 }

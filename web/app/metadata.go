@@ -22,6 +22,7 @@ type metadataView struct {
 
 	typed string
 	was   string
+	in    string                  // the partition that is looked into where all are shown
 	parts []api.MetadataPartition // as the last first page told them
 	table string
 }
@@ -30,7 +31,7 @@ func (v *metadataView) Render() goapp.UI {
 	s := v.Root.s
 	st := s.state
 	if v.table != st.Table {
-		v.table, v.parts = st.Table, nil
+		v.table, v.parts, v.in = st.Table, nil, ""
 	}
 	if v.was != st.Part+"\x00"+st.Find {
 		v.was, v.typed = st.Part+"\x00"+st.Find, st.Find
@@ -42,13 +43,13 @@ func (v *metadataView) Render() goapp.UI {
 	var body []goapp.UI
 	switch {
 	case m.fault != nil && (m.fault.Kind == "not found" || m.fault.Kind == "empty") && len(v.parts) == 0:
-		body = append(body, view.Empty(view.IconMeta, text.T("No metadata table"), text.F("Readers of this table list its files and read their footers themselves. %s", strings.TrimSpace(m.fault.Message+" "+m.fault.Try))))
+		body = append(body, view.Empty(view.IconMeta, text.T("No metadata table"), text.F("Readers of this table list its files and read their footers themselves. %s", strings.TrimSpace(text.Said(m.fault.Message)+" "+text.Said(m.fault.Try)))))
 	case m.fault != nil:
 		body = append(body, v.partitions(), view.FaultPanel(m.fault, v.Root.bytesLink(m.fault), m.retrier(s)))
 	case m.val == nil:
 		body = append(body, v.partitions(), view.Loading(text.T("Reading the metadata table"), m.slow, m.prog, m.canceller()), bones())
 	case len(m.val.Partitions) == 0 && len(v.parts) == 0 && len(m.val.Records) == 0:
-		body = append(body, view.Empty(view.IconMeta, text.T("No metadata table"), text.F("Readers of this table list its files and read their footers themselves. %s", m.val.Why)))
+		body = append(body, view.Empty(view.IconMeta, text.T("No metadata table"), text.F("Readers of this table list its files and read their footers themselves. %s", text.Said(m.val.Why))))
 	default:
 		body = append(body, v.state(m.val), v.partitions(), v.records(m.val))
 	}
@@ -60,7 +61,7 @@ func (v *metadataView) state(m *api.Metadata) goapp.UI {
 	if !m.Trusted {
 		tone, icon, said = "warn", view.IconWarning, text.T("Readers do not use the metadata table.")
 	}
-	items := []goapp.UI{goapp.Div().Class("finding", tone).Body(icon.UI(), view.Div("finding-text", goapp.Strong().Text(said), goapp.Text(" "+m.Why)))}
+	items := []goapp.UI{goapp.Div().Class("finding", tone).Body(icon.UI(), view.Div("finding-text", goapp.Strong().Text(said), goapp.Text(" "), view.Spoken("", m.Why)))}
 	if f := view.Findings(m.Findings); f != nil {
 		items = append(items, f)
 	}
@@ -111,12 +112,15 @@ func (v *metadataView) partitions() goapp.UI {
 	return goapp.Nav().Class("mparts").Aria("label", text.T("Partitions of the metadata table")).Body(items...)
 }
 
+// recordsAtOnce is how many records are drawn in one task.
+const recordsAtOnce = 20
+
 func (v *metadataView) records(m *api.Metadata) goapp.UI {
 	s := v.Root.s
 	st := s.state
 	var body []goapp.UI
+	body = append(body, v.lookup())
 	if st.Part != "" {
-		body = append(body, v.lookup())
 		for _, p := range m.Partitions {
 			if p.Name == st.Part && len(p.Groups) > 0 {
 				body = append(body, groups(p.Groups))
@@ -130,13 +134,10 @@ func (v *metadataView) records(m *api.Metadata) goapp.UI {
 		}
 		return view.Div("metadata-records", append(body, view.Empty(view.IconMeta, text.T("No records"), said))...)
 	}
-	var rows []goapp.UI
-	for i := range m.Records {
-		rows = append(rows, v.record(&m.Records[i]))
-	}
+	rows := view.RowsInPortions(len(m.Records), recordsAtOnce, func(i int) goapp.UI { return v.record(&m.Records[i]) })
 	head := goapp.Tr().Body(goapp.Th().Scope("col").Text(text.T("Partition")), goapp.Th().Scope("col").Text(text.T("Key")), goapp.Th().Scope("col").Text(text.T("Kind")), goapp.Th().Scope("col").Text(text.T("Value")), goapp.Th().Scope("col").Body(goapp.Span().Class("visually-hidden").Text(text.T("Copy"))))
 	body = append(body,
-		view.Wrap("table-wrap panel-box", goapp.Table().ID("meta-records").Class("stats meta-records").Body(goapp.THead().Body(head), goapp.TBody().Body(rows...))),
+		view.Wrap("table-wrap panel-box", goapp.Table().ID("meta-records").Class("stats meta-records").Body(append([]goapp.UI{goapp.THead().Body(head)}, rows...)...)),
 		v.pages(m))
 	return view.Div("metadata-records", view.Group(body...)...)
 }
@@ -180,16 +181,35 @@ func keyHint(part string) string {
 	return text.T("a key, or its beginning and *")
 }
 
+// lookup looks for a key: in the partition shown, or in the one that is chosen beside it.
 func (v *metadataView) lookup() goapp.UI {
-	return goapp.Form().Class("history-form").Role("search").Body(
+	part := v.Root.s.state.Part
+	var in goapp.UI
+	if part == "" {
+		if v.in == "" && len(v.parts) > 0 {
+			v.in = v.parts[0].Name
+		}
+		var opts []goapp.UI
+		for _, p := range v.parts {
+			opts = append(opts, goapp.Option().Value(p.Name).Selected(p.Name == v.in).Text(p.Name))
+		}
+		part = v.in
+		in = goapp.Select().ID("lookup-in").Class("select").Aria("label", text.T("Partition of the metadata table")).Body(opts...).
+			OnChange(func(ctx goapp.Context, _ goapp.Event) { v.in = ctx.JSSrc().Get("value").String() })
+	}
+	return goapp.Form().Class("history-form").Role("search").Body(view.Group(
+		in,
 		goapp.Label().Class("visually-hidden").For("search").Text(text.T("Key of the metadata table")),
-		goapp.Div().Class("field").Body(view.IconKey.UI(), goapp.Input().ID("search").Type("text").Name("key").Placeholder(text.F("Look up %s", keyHint(v.Root.s.state.Part))).Value(v.typed).
+		goapp.Div().Class("field").Body(view.IconKey.UI(), goapp.Input().ID("search").Type("text").Name("key").Placeholder(text.F("Look up %s", keyHint(part))).Value(v.typed).
 			AutoComplete(false).Spellcheck(false).Attr("autocapitalize", "off").
 			OnInput(func(ctx goapp.Context, _ goapp.Event) { v.typed = ctx.JSSrc().Get("value").String() })),
 		goapp.Button().Type("submit").Class("button").Text(text.T("Look up")),
-	).OnSubmit(func(_ goapp.Context, e goapp.Event) {
+	)...).OnSubmit(func(_ goapp.Context, e goapp.Event) {
 		e.PreventDefault()
 		st := v.Root.s.state
+		if st.Part == "" {
+			st.Part = v.in
+		}
 		st.Find = strings.TrimSpace(v.typed)
 		v.Root.navigate(st)
 	})
@@ -217,7 +237,7 @@ func (v *metadataView) record(r *api.MetadataRecord) goapp.UI {
 	var value []goapp.UI
 	switch {
 	case r.Fault != nil:
-		value = append(value, view.Badge("bad", r.Fault.Message))
+		value = append(value, view.Badge("bad", text.Said(r.Fault.Message)))
 	case r.Stats != nil:
 		value = append(value, v.stats(r.Stats))
 	case len(r.Files) > 0:
@@ -247,7 +267,7 @@ func (v *metadataView) record(r *api.MetadataRecord) goapp.UI {
 		key = strings.ToValidUTF8(key[:80], "") + "…"
 	}
 	return goapp.Tr().Body(
-		goapp.Td().Class("dim").Text(r.Partition), goapp.Th().Scope("row").Class("mono wrap").Title(r.Key).Text(key), goapp.Td().Text(r.TypeName),
+		goapp.Td().Class("dim").Text(r.Partition), goapp.Th().Scope("row").Class("mono wrap").Title(r.Key).Text(key), goapp.Td().Text(text.Said(r.TypeName)),
 		goapp.Td().Body(value...), goapp.Td().Body(&view.CopyButton{Label: text.T("Copy the record as JSON"), Make: func() string { return toJSON(r) }}))
 }
 

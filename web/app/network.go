@@ -84,7 +84,7 @@ func (r *Root) askNetwork() {
 			if shown == r.s.state.Table {
 				n.table = shown
 				if err != nil {
-					n.fault = client.FaultOf(err)
+					n.fault = r.s.faultOf(err)
 				} else {
 					n.val, n.fault = &a, nil
 				}
@@ -321,7 +321,7 @@ func (r *Root) keptPanel() goapp.UI {
 			got, err := client.Call[api.Kept](newContext(), r.s.transport, opKept, req, nil)
 			r.s.dispatch(func() {
 				if err != nil {
-					r.notice = &notice{"bad", client.FaultOf(err).Error()}
+					r.notice = &notice{"bad", r.s.faultOf(err).Error()}
 					return
 				}
 				r.network.kept = &got

@@ -246,7 +246,8 @@ func (r *Root) commands(typed string) []command {
 		lead(text.T("Tables of this server"), t.Name, "", "", view.IconFolder, servedState(goapp.Window().URL().EscapedPath(), t.Name))
 	}
 	for _, s := range r.samples {
-		lead(text.T("Sample tables"), s.Title, s.Name+" "+s.Shows+" "+strings.Join(s.Tags, " "), strings.Join(s.Tags, " "), view.IconFile, s.state())
+		tags := strings.Join(s.tags(), " ")
+		lead(text.T("Sample tables"), s.Title.In(text.Lang()), s.Name+" "+s.Title.In(text.English)+" "+s.Shows.In(text.Lang())+" "+tags, tags, view.IconFile, s.state())
 	}
 	return out
 }
@@ -319,7 +320,7 @@ func (r *Root) actions(add func(command)) {
 		rows := st.Go(model.Rows)
 		dialog := func(which string) func() {
 			return func() {
-				if v := r.s.state.View; v != model.Rows && v != model.Plan && (v != model.Stream || which == dialogExport) {
+				if v := r.s.state.View; v != model.Rows && v != model.Plan && v != model.Stream {
 					r.navigate(rows)
 				}
 				r.s.dialog = which
@@ -353,7 +354,7 @@ func (r *Root) actions(add func(command)) {
 		add(command{group: group, title: other.name, also: "language 语言 " + other.english, icon: view.IconGlobe, do: func() { r.setLang(other.code) }})
 	}
 	act(text.Key("Lessons"), "", iconLearn, func() { r.openLearn() })
-	act(text.Key("Keyboard and help"), "?", view.IconHelp, func() { r.help = true })
+	act(text.Key("Keyboard and help"), "?", view.IconHelp, func() { r.setHelp(true) })
 }
 
 // paletteKey opens the palette.
@@ -380,7 +381,7 @@ func (r *Root) openPalette() {
 // paletteButton opens the palette from the header.
 func (r *Root) paletteButton() goapp.UI {
 	name := text.T("Search and commands")
-	return goapp.Button().Type("button").ID("open-palette").Class("palette-open").Title(name+" (Ctrl K)").Aria("label", name).Aria("keyshortcuts", "Control+K Meta+K").Body(
+	return goapp.Button().Type("button").ID("open-palette").Class("palette-open").Title(name+" (Ctrl K)").Aria("keyshortcuts", "Control+K Meta+K").Body(
 		iconSearch.UI(), goapp.Span().Class("palette-open-text").Text(text.T("Search")), goapp.Kbd().Text("Ctrl K")).
 		OnClick(func(goapp.Context, goapp.Event) { r.openPalette() })
 }

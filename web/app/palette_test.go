@@ -71,7 +71,7 @@ func TestPaletteFindsEverything(t *testing.T) {
 		{Requested: "20261129225100017", Action: "deltacommit", State: "COMPLETED"}, {Requested: "20261129225300000", Action: "clean", State: "COMPLETED"}})}
 	s.partitions.val = &api.Partitions{Paths: []string{"city=chennai", "city=sao_paulo"}}
 	s.files.val = &api.Files{Partitions: []api.PartitionFiles{{Partition: "city=chennai", Groups: []api.FileGroup{{FileID: "025be33a-9f31-0"}}}}}
-	r.samples = []Sample{{Name: "nbcc_h120", Title: "Two writers at once", Shows: "Non-blocking concurrency control", Tags: []string{"v9"}, View: model.Timeline}}
+	r.samples = []Sample{{Name: "nbcc_h120", Title: lesson.Text{"en": "Two writers at once"}, Shows: lesson.Text{"en": "Non-blocking concurrency control"}, Tags: []string{"v9"}, View: model.Timeline}}
 	r.learn.all = []lesson.Lesson{{ID: "late-event", Title: lesson.Text{"en": "Why a late event loses", "zh": "为什么迟到的事件会输"}, Steps: []lesson.Step{{Go: "t=sample:x&v=history&k=a"}}}}
 	for typed, want := range map[string]string{
 		"health":           "t=sample:mor_trips_h120&v=health",

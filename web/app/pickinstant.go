@@ -9,7 +9,7 @@ import (
 )
 
 // maxPicked is how many instants are offered at once; typing the beginning of a time offers others.
-const maxPicked = 200
+const maxPicked = 100
 
 // instantPicker chooses one of the completed writes of a timeline, however long that is.
 type instantPicker struct {

@@ -36,7 +36,7 @@ func (v *planView) Render() goapp.UI {
 	p := &s.plan
 	body := []goapp.UI{
 		view.Div("plan-ask", v.Root.queryForm(st), &predicateBox{Root: v.Root, State: st, Fault: whereFault(p.fault), Rev: v.Rev},
-			view.Div("toolbar", view.Group(v.spark(), view.Div("toolbar-end", v.rowsLink(st), v.Root.takeAway(true)))...)),
+			view.Div("toolbar", view.Group(v.spark(), view.Div("toolbar-end", v.rowsLink(st), v.Root.takeAway()))...)),
 	}
 	switch {
 	case whereFault(p.fault) != nil:
@@ -98,9 +98,9 @@ func (v *planView) spark() goapp.UI {
 		items = append(items, view.Div("limit-field", goapp.Label().For(id).Title(f.name).Text(name), in))
 	}
 	if fault != nil {
-		said := []goapp.UI{goapp.Strong().Text(fault.Message)}
+		said := []goapp.UI{goapp.Strong().Body(view.Spoken("", fault.Message))}
 		if fault.Try != "" {
-			said = append(said, goapp.Text(" "+fault.Try))
+			said = append(said, goapp.Text(" "), view.Spoken("", fault.Try))
 		}
 		items = append(items, goapp.P().ID("spark-fault").Class("where-fault").Role("alert").Body(view.IconWarning.UI(), goapp.Span().Lang("en").Body(said...)))
 	}
@@ -174,7 +174,7 @@ func panel(id, title string, body ...goapp.UI) goapp.UI {
 func relationPanel(r *api.QueryRelation) goapp.UI {
 	var facts []goapp.UI
 	for _, f := range r.Inputs {
-		facts = append(facts, view.Fact(f.Name, view.Mono(f.Value)))
+		facts = append(facts, view.Fact(text.Said(f.Name), view.Mono(f.Value)))
 	}
 	var rows []goapp.UI
 	for i, x := range r.Rules {
@@ -190,13 +190,13 @@ func relationPanel(r *api.QueryRelation) goapp.UI {
 		if i == r.Taken {
 			tr = tr.Aria("current", true)
 		}
-		rows = append(rows, tr.Body(goapp.Td().Class("num dim").Text(i+1), goapp.Th().Scope("row").Text(x.When), goapp.Td().Body(mark), goapp.Td().Class("mono").Text(x.Relation), goapp.Td().Class("dim").Text(x.Reads)))
+		rows = append(rows, tr.Body(goapp.Td().Class("num dim").Text(i+1), goapp.Th().Scope("row").Body(view.Spoken("", x.When)), goapp.Td().Body(mark), goapp.Td().Class("mono").Text(x.Relation), goapp.Td().Class("dim").Body(view.Spoken("", x.Reads))))
 	}
 	return panel("plan-relation", text.T("Which relation"), view.Facts("inline", facts...), table([]string{"#", text.T("When"), "", text.T("Relation"), text.T("Reads")}, rows))
 }
 
 func (v *planView) schemaPanel(p *api.Plan) goapp.UI {
-	out := []goapp.UI{goapp.P().Body(goapp.Text(text.T("The schema is that of ")), goapp.Strong().Text(strings.TrimPrefix(p.SchemaFrom, "the ")), goapp.Text("."))}
+	out := []goapp.UI{schemaOf(p.SchemaFrom)}
 	if len(p.SchemaSources) > 0 {
 		out = append(out, sourcesTable(p.SchemaSources))
 	}
@@ -207,7 +207,7 @@ func (v *planView) schemaPanel(p *api.Plan) goapp.UI {
 			if c.Before != "" || c.After != "" {
 				what = strings.TrimSpace(what + " " + c.Before + " → " + c.After)
 			}
-			rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(view.Badge(changeTone(c.Kind), c.Kind)), goapp.Td().Class("mono").Text(what), goapp.Td().Class("mono").Text(c.Instant), goapp.Td().Class("dim").Text(c.Effect)))
+			rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(view.Badge(changeTone(c.Kind), text.Said(c.Kind))), goapp.Td().Class("mono").Text(what), goapp.Td().Class("mono").Text(c.Instant), goapp.Td().Class("dim").Body(view.Spoken("", c.Effect))))
 		}
 		out = append(out, goapp.H3().Text(text.T("What became of columns of older files")), table([]string{"", text.T("Column"), text.T("Instant"), text.T("Rows of older files")}, rows))
 	}
@@ -217,6 +217,15 @@ func (v *planView) schemaPanel(p *api.Plan) goapp.UI {
 	}
 	out = append(out, goapp.Details().Class("how").Open(v.Root.s.state.Columns != "").Body(goapp.Summary().Text(text.F("%s are read", model.Plural(int64(len(cols)), "column"))), view.Div("column-chips", cols...)))
 	return panel("plan-schema", text.T("Which schema"), out...)
+}
+
+// schemaOf says where the schema stands.
+func schemaOf(from string) goapp.UI {
+	said := text.Said(from)
+	if said == from {
+		said = strings.TrimPrefix(from, "the ")
+	}
+	return goapp.P().Body(goapp.Text(text.T("The schema is that of ")), goapp.Strong().Text(said), goapp.Text(text.T(".")))
 }
 
 func changeTone(kind string) string {
@@ -240,7 +249,7 @@ func sourcesTable(list []api.SchemaSource) goapp.UI {
 		case x.Found:
 			mark = view.Badge("", text.T("there"))
 		}
-		rows = append(rows, goapp.Tr().Class(class).Body(goapp.Th().Scope("row").Text(x.Place), goapp.Td().Body(mark), goapp.Td().Class("dim").Text(x.Note)))
+		rows = append(rows, goapp.Tr().Class(class).Body(goapp.Th().Scope("row").Body(view.Spoken("", x.Place)), goapp.Td().Body(mark), goapp.Td().Class("dim").Body(view.Spoken("", x.Note))))
 	}
 	return table([]string{text.T("Place"), text.T("Schema"), text.T("Note")}, rows)
 }
@@ -250,7 +259,7 @@ func (v *planView) rangePanel(p *api.Plan) goapp.UI {
 	if p.Range == "" && p.Filter == "" && len(p.Instants) == 0 {
 		return nil
 	}
-	return panel("plan-range", text.T("Which instants"), goapp.P().Text(p.Range), goapp.P().Class("dim").Text(p.Filter), chosenTable(v.Root, p.Instants))
+	return panel("plan-range", text.T("Which instants"), goapp.P().Body(view.Spoken("", p.Range)), goapp.P().Class("dim").Body(view.Spoken("", p.Filter)), chosenTable(v.Root, p.Instants))
 }
 
 func chosenTable(r *Root, list []api.ChosenInstant) goapp.UI {
@@ -301,11 +310,11 @@ func (v *planView) pruningPanel(x *api.Pruning) goapp.UI {
 	if x.DataPart != "" {
 		facts = append(facts, view.Fact(text.T("On data"), view.Mono(x.DataPart)))
 	}
-	skipping := "off (hoodie.enable.data.skipping)"
+	skipping := text.F("off (%s)", "hoodie.enable.data.skipping")
 	if x.Skipping {
-		skipping = "on"
+		skipping = text.T("on")
 		if x.Mode != "" {
-			skipping += ", " + x.Mode
+			skipping = text.F("%s, %s", skipping, x.Mode)
 		}
 	}
 	facts = append(facts, view.FactText(text.T("Data skipping"), skipping))
@@ -331,7 +340,7 @@ func (v *planView) pruningPanel(x *api.Pruning) goapp.UI {
 			if i.Used {
 				class, mark = "index-step used", goapp.Span().Class("badge accent").Body(view.IconCheck.UI(), goapp.Text(text.T("used")))
 			}
-			steps = append(steps, goapp.Li().Class(class).Body(goapp.Strong().Class("mono").Text(i.Name), mark, view.Spoken("dim", i.Why)))
+			steps = append(steps, goapp.Li().Class(class).Body(goapp.Strong().Class("mono").Text(text.Said(i.Name)), mark, view.Spoken("dim", i.Why)))
 		}
 		out = append(out, goapp.H3().Text(text.T("Indexes, in the order in which they are tried")), goapp.Ol().Class("index-steps").Body(steps...))
 	}
@@ -473,7 +482,7 @@ func (v *planView) tasksPanel(p *api.Plan) goapp.UI {
 				title += text.F(" from byte %s", model.Count(piece.Start))
 			}
 			if piece.Part >= 0 && piece.Part < len(p.Parts) {
-				title = partitionName(p.Parts[piece.Part].Partition) + "\n" + title + "\n" + p.Parts[piece.Part].How
+				title = partitionName(p.Parts[piece.Part].Partition) + "\n" + title + "\n" + text.Said(p.Parts[piece.Part].How)
 			}
 			drawn = append(drawn, goapp.Div().Class("piece", "tone"+strconv.Itoa(piece.Part%6)).Title(title).
 				Style("left", view.Px(100*b.Start)+"%").Style("width", "max(3px, "+strconv.FormatFloat(100*b.Data, 'f', 3, 64)+"%)"))
@@ -525,7 +534,7 @@ func (v *planView) partsPanel(p *api.Plan) goapp.UI {
 		if n := len(x.Logs); n > 0 {
 			what = append(what, view.Badge("", model.Plural(int64(n), "log")))
 		}
-		how := []goapp.UI{goapp.Text(x.How)}
+		how := []goapp.UI{view.Spoken("", x.How)}
 		if len(x.Changes) > 0 {
 			how = append(how, goapp.Details().Class("how").Body(goapp.Summary().Text(text.F("%s of changes", model.Plural(int64(len(x.Changes)), "source"))), changesTable(x.Changes)))
 		}
@@ -554,12 +563,12 @@ func changesTable(list []api.PlanChange) goapp.UI {
 		for _, x := range [...]struct {
 			label string
 			files []string
-		}{{"changes", c.Files}, {"before", c.Before}, {"after", c.After}} {
+		}{{text.T("changes"), c.Files}, {text.T("before"), c.Before}, {text.T("after"), c.After}} {
 			if len(x.files) > 0 {
 				from = append(from, goapp.Div().Body(view.Span("dim", x.label+": "), view.Mono(names(x.files))))
 			}
 		}
-		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Class("mono").Text(c.Instant), goapp.Td().Class("mono").Text(c.Case), goapp.Td().Class("wrap").Body(from...), goapp.Td().Class("dim").Text(c.Why)))
+		rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Class("mono").Text(c.Instant), goapp.Td().Class("mono").Text(c.Case), goapp.Td().Class("wrap").Body(from...), goapp.Td().Class("dim").Body(view.Spoken("", c.Why))))
 	}
 	return table([]string{text.T("Instant"), text.T("Case"), text.T("Files"), text.T("Why")}, rows)
 }
@@ -592,7 +601,7 @@ func (r *Root) otherwise() goapp.UI {
 	other := model.PlanFindings(s.plan.val, s.planRight.val)
 	var notes []goapp.UI
 	for _, f := range other {
-		notes = append(notes, goapp.Li().Lang("en").Body(view.Badge("warn", f.Title), goapp.Text(" "+f.Detail)))
+		notes = append(notes, goapp.Li().Body(view.Badge("warn", text.Said(f.Title)), goapp.Text(" "), view.Spoken("", f.Detail)))
 	}
 	if len(diff) == 0 && len(notes) > 0 {
 		return box("warn", view.IconWarning, title, goapp.P().Body(goapp.Text(text.T("Both plans name the same instants and files. This release is known to do otherwise here:"))), goapp.Ul().Class("differences").Body(notes...), goapp.P().Body(back))
@@ -611,8 +620,8 @@ func (r *Root) otherwise() goapp.UI {
 		if d.Extra {
 			tone, word = "warn", text.T("read too much")
 		}
-		what := map[string]string{"instant": "instant ", "slice": "slice ", "files": "files of "}[d.Kind]
-		items = append(items, goapp.Li().Body(view.Badge(tone, word), goapp.Text(" "+what), view.Mono(d.Name), view.Span("dim", " "+d.Detail)))
+		what := map[string]string{"instant": text.T("instant "), "slice": text.T("slice "), "files": text.T("files of ")}[d.Kind]
+		items = append(items, goapp.Li().Body(view.Badge(tone, word), goapp.Text(" "+what), view.Mono(d.Name), goapp.Text(" "), view.Spoken("dim", d.Detail)))
 	}
 	items = append(items, notes...)
 	return box("warn", view.IconWarning, title, goapp.Ul().Class("differences").Body(items...), goapp.P().Body(back))

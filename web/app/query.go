@@ -284,7 +284,7 @@ func (v *predicateBox) apply() {
 func (v *predicateBox) Render() goapp.UI {
 	wrong := v.Fault != nil && strings.TrimSpace(v.draft) == strings.TrimSpace(v.State.Where)
 	hint := text.T("a condition, such as fare > 20 AND city IN ('sao_paulo', 'chennai')")
-	field := goapp.Elem("textarea").ID("where").Class("mono").Attr("rows", 1).Spellcheck(false).Attr("autocomplete", "off").Aria("label", text.T("WHERE condition")).
+	field := goapp.Elem("textarea").ID("where").Class("mono").DataSet("search", "").Attr("rows", 1).Spellcheck(false).Attr("autocomplete", "off").Aria("label", text.T("WHERE condition")).
 		Attr("placeholder", hint).
 		OnInput(func(ctx goapp.Context, _ goapp.Event) { v.draft = ctx.JSSrc().Get("value").String() }).
 		OnKeyDown(func(_ goapp.Context, e goapp.Event) {
@@ -348,9 +348,9 @@ func (v *predicateBox) Render() goapp.UI {
 	)
 	out := []goapp.UI{view.Div("predicate-row", view.Group(row...)...)}
 	if wrong {
-		said := []goapp.UI{goapp.Strong().Text(v.Fault.Message)}
+		said := []goapp.UI{goapp.Strong().Body(view.Spoken("", v.Fault.Message))}
 		if v.Fault.Try != "" {
-			said = append(said, goapp.Text(" "+v.Fault.Try))
+			said = append(said, goapp.Text(" "), view.Spoken("", v.Fault.Try))
 		}
 		out = append(out, goapp.P().ID("where-fault").Class("where-fault").Role("alert").Body(view.IconWarning.UI(), goapp.Span().Body(said...)))
 	}

@@ -347,7 +347,7 @@ func (v *replayView) narration(s *api.Scan, step *api.ScanStep) goapp.UI {
 		line = append(line, view.Link("step-block", open, goapp.Span().Class("swatch blk-"+k.Class).Text(k.Letter),
 			goapp.Span().Class("mono").Text(text.F("block %s", strconv.Itoa(b.Index))), goapp.Span().Class("mono dim").Title(f.File.Name).Text(fitName(f.File.Name, 0))))
 	}
-	body := []goapp.UI{view.Div("step-head", line...), goapp.P().Class("step-why").Text(sentence(step.Why))}
+	body := []goapp.UI{view.Div("step-head", line...), goapp.P().Class("step-why").Body(view.Spoken("", sentence(step.Why)))}
 	if r := step.Record; r != nil {
 		body = append(body, v.duel(s, r))
 	}
@@ -405,7 +405,7 @@ func verdict(r *api.RecordStep) string {
 	case "new":
 		switch {
 		case r.Old == nil:
-			return "kept"
+			return text.T("kept")
 		case r.Stage == "base":
 			return text.T("the log wins")
 		}
@@ -416,9 +416,9 @@ func verdict(r *api.RecordStep) string {
 		}
 		return text.T("old stays")
 	case "combined":
-		return "combined"
+		return text.T("combined")
 	case "removed":
-		return "removed"
+		return text.T("removed")
 	}
 	return r.Winner
 }
@@ -535,7 +535,7 @@ func (v *replayView) cell(f *api.LogFile, ref api.BlockRef, c model.StripBlock, 
 	}
 	label := text.F("%s block %s of %s: %s", text.T(c.Kind.Name), strconv.Itoa(ref.Block), f.File.Name, status.String())
 	if why := v.frame.Why[ref]; why != "" {
-		label += ". " + why
+		label = text.F("%s. %s", label, text.Said(why))
 	}
 	w := max(1, c.W-1.5)
 	shapes := []goapp.UI{
@@ -556,7 +556,7 @@ func (v *replayView) cell(f *api.LogFile, ref api.BlockRef, c model.StripBlock, 
 		tab = "0"
 	}
 	return view.Svg("g").Attr("data-c", class).Attr("data-f", ref.File).Attr("data-b", ref.Block).Attr("data-st", status.Class()).Attr("role", "button").
-		Attr("tabindex", tab).Attr("aria-label", label).Body(shapes...)
+		Attr("tabindex", tab).Body(shapes...) // its title names it
 }
 
 func (v *replayView) pick(_ goapp.Context, e goapp.Event) {
@@ -661,13 +661,13 @@ func (v *replayView) queue(s *api.Scan, step *api.ScanStep) goapp.UI {
 
 // placeIn names the block of a version, with its file where there are several.
 func placeIn(s *api.Scan, ver *api.Version) string {
-	name := "block " + strconv.Itoa(ver.Block)
+	name := text.F("block %s", strconv.Itoa(ver.Block))
 	if len(s.Blocks.Files) < 2 {
 		return name
 	}
 	for i := range s.Blocks.Files {
 		if s.Blocks.Files[i].File.Path == ver.File {
-			return name + " of file " + strconv.Itoa(i+1)
+			return text.F("block %s of file %s", strconv.Itoa(ver.Block), strconv.Itoa(i+1))
 		}
 	}
 	return name

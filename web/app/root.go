@@ -37,6 +37,8 @@ type Root struct {
 	theme  string
 	tab    string // the table and view whose tab was scrolled into sight last
 	help   bool
+	rows   *rowsView   // the rows that are shown, nil for none
+	helped goapp.Value // what had the focus before the help
 	notice *notice
 	drops  int
 	// typed is the place of a store that the form on the home page is to show; recent are the folders
@@ -100,6 +102,7 @@ func (r *Root) OnMount(ctx goapp.Context) {
 		})
 	}
 	r.s.navigate = r.navigate
+	view.Drawn = r.tidy.soon
 	r.tidy.reading = func() bool { return r.s.timeline.busy || r.s.older.busy }
 	if root := goapp.Window().Get("document").Get("documentElement"); root.Truthy() {
 		if t := root.Get("dataset").Get("theme"); t.Type() == goapp.TypeString {
@@ -314,7 +317,7 @@ func (r *Root) topbar() goapp.UI {
 		r.paletteButton(),
 		r.learnButton(false),
 		r.langButton(),
-		view.IconButton(view.IconHelp, text.T("Keyboard and help"), func(goapp.Context, goapp.Event) { r.help = !r.help }),
+		view.IconButton(view.IconHelp, text.T("Keyboard and help"), func(goapp.Context, goapp.Event) { r.setHelp(!r.help) }),
 		r.themeButton(),
 	))
 	return goapp.Header().Class("topbar").Body(items...)
@@ -413,14 +416,14 @@ func (r *Root) key(e goapp.Value) {
 	}
 	switch key {
 	case "?":
-		do(func() { r.help = !r.help })
+		do(func() { r.setHelp(!r.help) })
 		return
 	case "Escape":
 		switch {
 		case st.Lesson != "" && within(e, "lesson"):
 			do(r.closeLesson)
 		case r.help:
-			do(func() { r.help = false })
+			do(func() { r.setHelp(false) })
 		case r.notice != nil:
 			do(func() { r.notice = nil })
 		case st.Table != "" && st.View == model.Timeline && st.Instant != "":
@@ -440,9 +443,9 @@ func (r *Root) key(e goapp.Value) {
 		}
 		return
 	case "/":
-		if el := goapp.Window().GetElementByID("search"); el.Truthy() {
-			e.Call("preventDefault")
-			el.Call("focus")
+		e.Call("preventDefault")
+		if !focusSearch() {
+			r.s.dispatch(r.openPalette)
 		}
 		return
 	}
@@ -490,6 +493,23 @@ func (r *Root) key(e goapp.Value) {
 		}
 		do(func() { r.stepBlock(step) })
 	}
+}
+
+// focusSearch goes to the box that a view is searched with: its own search, or a filter, a condition, a time that stands
+// for it ("data-search"). It is false where there is none.
+func focusSearch() bool {
+	el := goapp.Window().Get("document").Call("querySelector", "main #search, main [data-search], main #compare-a")
+	if !el.Truthy() {
+		return false
+	}
+	if around := el.Call("closest", "details:not([open])"); around.Truthy() {
+		around.Set("open", true)
+	}
+	el.Call("focus")
+	if el.Get("select").Truthy() {
+		el.Call("select")
+	}
+	return true
 }
 
 // tabKeys are the keys of the tabs, in their order.
@@ -579,6 +599,32 @@ func (r *Root) stepBlock(by int) {
 	r.navigate(st)
 }
 
+// setHelp shows the keys, or puts them away. The panel takes the focus and gives it back; what lies beside it stays
+// usable, so that the keys can be tried.
+func (r *Root) setHelp(on bool) {
+	if r.help == on {
+		return
+	}
+	r.help = on
+	doc := goapp.Window().Get("document")
+	if on {
+		r.helped = doc.Get("activeElement")
+	}
+	inside := false
+	if el := goapp.Window().GetElementByID("help"); el.Truthy() {
+		inside = el.Call("contains", doc.Get("activeElement")).Bool()
+	}
+	back := r.helped
+	r.ctx.Defer(func(goapp.Context) {
+		switch el := goapp.Window().GetElementByID("help-title"); {
+		case on && el.Truthy():
+			el.Call("focus")
+		case !on && inside && back != nil && back.Truthy() && back.Get("isConnected").Truthy():
+			back.Call("focus", map[string]any{"preventScroll": true})
+		}
+	})
+}
+
 func (r *Root) helpPanel() goapp.UI {
 	row := func(keys, what string) goapp.UI {
 		var ks []goapp.UI
@@ -600,15 +646,15 @@ func (r *Root) helpPanel() goapp.UI {
 		row("w s a d", text.T("Zoom in, zoom out, left, right on the timeline")),
 		row("Ctrl+K", text.T("Search everything: views, instants, samples, lessons, actions")),
 		row("n p", text.T("Next, previous step of a lesson; Alt and an arrow, too")),
-		row("/", text.T("Search in this view; Enter finds the next, Shift Enter the one before")),
+		row("/", text.T("Search or filter this view; where it has no box, search everything")),
 		row("Space ← →", text.T("Play, step back and on in the replay of a scan")),
 		row("End End", text.T("The last column, then the last row of the rows")),
 		row("Enter", text.T("Show the chosen value; h shows its record's history")),
 		row("Esc", text.T("Close what is selected")),
 		row("?", text.T("This help")),
 	)
-	return goapp.Div().Class("help").Role("dialog").Aria("label", text.T("Keyboard")).Body(
-		view.Div("help-head", goapp.H2().Text(text.T("Keyboard")), view.IconButton(view.IconClose, text.T("Close the help"), func(goapp.Context, goapp.Event) { r.help = false })),
+	return goapp.Div().ID("help").Class("help").Role("dialog").Aria("labelledby", "help-title").Body(
+		view.Div("help-head", goapp.H2().ID("help-title").TabIndex(-1).Text(text.T("Keyboard")), view.IconButton(view.IconClose, text.T("Close the help"), func(goapp.Context, goapp.Event) { r.setHelp(false) })),
 		goapp.Dl().Class("facts keys").Body(list...),
 		goapp.P().Class("dim").Text(text.T("The address holds what you see: table, view and selection. Copy it to share the same view. Tables are read in this tab; nothing is sent anywhere but to the table's own storage.")),
 	)
@@ -626,13 +672,22 @@ func (r *Root) bytesLink(f *api.Fault) goapp.UI {
 	return view.Link("button", st, goapp.Text(text.T("See the bytes")))
 }
 
-// copyShown copies what a view shows as the service answered it; nil where there is no answer, or where the view copies
-// by itself what is chosen in it.
+// copyShown copies what a view shows as the service answered it, of the rows those that were read; nil where there is no
+// answer.
 func (r *Root) copyShown() goapp.UI {
-	if r.shown() == nil {
+	content := func() string { return toJSON(r.shown()) }
+	switch st := r.s.state; {
+	case r.s.overview.val != nil && (st.View == model.Rows || st.View == model.Stream && st.StreamRows):
+		content = func() string {
+			if r.rows == nil {
+				return "[]"
+			}
+			return r.rows.copied()
+		}
+	case r.shown() == nil:
 		return nil
 	}
-	return view.Div("copy-shown", &view.CopyButton{Icon: iconBraces, Label: text.T("Copy what this view shows as JSON"), Make: func() string { return toJSON(r.shown()) }})
+	return view.Div("copy-shown", &view.CopyButton{Icon: iconBraces, Label: text.T("Copy what this view shows as JSON"), Make: content})
 }
 
 const iconBraces view.Icon = `<path d="M7.500 3.500c-2 0-2.500.8-2.500 2.300v1.900c0 1.300-.6 2.300-1.800 2.300 1.200 0 1.800 1 1.800 2.300v1.900c0 1.500.5 2.300 2.500 2.300M12.500 3.500c2 0 2.500.8 2.500 2.300v1.900c0 1.300.6 2.300 1.800 2.300-1.200 0-1.800 1-1.800 2.300v1.900c0 1.500-.5 2.300-2.500 2.300"/>`
@@ -667,7 +722,10 @@ func (r *Root) shown() any {
 	case model.Plan:
 		return orNil(s.plan.val)
 	case model.Stream:
-		return orNil(s.splits.val)
+		if st.Batch {
+			return orNil(s.splits.val)
+		}
+		return s.sim.shown()
 	case model.History:
 		return orNil(s.history.val)
 	case model.Compare:

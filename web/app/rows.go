@@ -3,7 +3,10 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	goapp "github.com/maxence-charriere/go-app/v9/pkg/app"
@@ -106,6 +109,7 @@ const (
 
 func (v *rowsView) OnMount(ctx goapp.Context) {
 	v.ctx = ctx
+	v.Root.rows = v
 	v.refresh()
 }
 
@@ -116,6 +120,13 @@ func (v *rowsView) OnUpdate(ctx goapp.Context) {
 
 func (v *rowsView) OnDismount() {
 	v.detach()
+	r := v.Root
+	if r.rows == v {
+		r.rows = nil
+	}
+	if col, ok := v.column(v.curCol); ok && r.s.state.View == model.History {
+		r.s.leftCell = leftCell{query: v.query, row: v.curRow, column: col.Name, inspect: v.inspect}
+	}
 	for _, p := range v.pages {
 		if p.cancel != nil {
 			p.cancel()
@@ -129,6 +140,59 @@ func (v *rowsView) OnDismount() {
 	if v.settle != nil {
 		v.settle.Stop()
 	}
+}
+
+// leftCell is the cell of the rows from which a record's history was opened.
+type leftCell struct {
+	query   string
+	row     int64
+	column  string
+	inspect bool
+}
+
+// comeBack chooses the cell that was left for a record's history once more, when the same rows are there again.
+func (v *rowsView) comeBack() {
+	left := v.Root.s.leftCell
+	if left.query == "" || left.query != v.query || v.Stream {
+		return
+	}
+	v.Root.s.leftCell = leftCell{}
+	v.inspect = left.inspect
+	view.AfterFrame(func() {
+		v.inGrid(func() {
+			if v.grid == nil || v.first == nil {
+				return
+			}
+			v.measure()
+			if !v.known {
+				v.total = max(v.total, left.row+1) // it was there
+			}
+			col := v.curCol
+			for j, c := range v.shown {
+				if v.first.Columns[c].Name == left.column {
+					col = j
+				}
+			}
+			v.moveTo(left.row, col)
+			if on := goapp.Window().Get("document").Get("activeElement"); !on.Truthy() || on.Get("tagName").String() == "BODY" || on.Call("closest", ".tabs").Truthy() {
+				v.grid.Call("focus", map[string]any{"preventScroll": true})
+			}
+		})
+	})
+}
+
+// copied are the rows that were read, as a list of objects.
+func (v *rowsView) copied() string {
+	if v.first == nil {
+		return "[]"
+	}
+	var rows []string
+	for _, n := range slices.Sorted(maps.Keys(v.pages)) {
+		for _, row := range v.pages[n].raw {
+			rows = append(rows, model.RowJSON(v.first.Columns, row))
+		}
+	}
+	return "[" + strings.Join(rows, ",\n") + "]"
 }
 
 func (v *rowsView) detach() {
@@ -218,7 +282,7 @@ func (v *rowsView) need(n int64) {
 			}
 			p.busy, p.slow = false, false
 			if err != nil {
-				p.fault = client.FaultOf(err)
+				p.fault = v.Root.s.faultOf(err)
 				if v.first == nil {
 					v.fault = p.fault
 				}
@@ -262,7 +326,7 @@ func (v *rowsView) countAll() {
 				return
 			}
 			if err != nil {
-				c.fault, c.cancel = client.FaultOf(err), nil
+				c.fault, c.cancel = v.Root.s.faultOf(err), nil
 				return
 			}
 			v.count = nil
@@ -292,7 +356,7 @@ func (v *rowsView) counting() []goapp.UI {
 		if c == nil {
 			return []goapp.UI{b}
 		}
-		return []goapp.UI{b, goapp.Span().Class("badge bad").Title(c.fault.Try).Text(c.fault.Message)}
+		return []goapp.UI{b, goapp.Span().Class("badge bad").Title(text.Said(c.fault.Try)).Text(text.Said(c.fault.Message))}
 	}
 	said := c.prog.Phase
 	if c.prog.Done > 0 {
@@ -334,6 +398,7 @@ func (v *rowsView) take(n int64, p *rowPage, a *api.Rows) {
 	v.cap()
 	if v.auto == nil {
 		v.columns()
+		v.comeBack()
 	}
 	if len(v.pages) > keepPages {
 		v.dropFar(n)
@@ -512,6 +577,8 @@ func (v *rowsView) Render() goapp.UI {
 	default:
 		body = append(body, view.Div("grid-split", v.drawnGrid(), v.side()), v.menuBox())
 	}
+	// What was done is said over the rows: nothing moves for it.
+	body = append(body, goapp.Div().Class("said").Role("status").Text(v.said))
 	return view.Div("rows", body...)
 }
 
@@ -558,7 +625,7 @@ func (v *rowsView) toolbar() goapp.UI {
 	toggle := goapp.A().Class("switch").Role("switch").Aria("checked", !st.HideMeta).Href("#"+meta.Fragment()).Title(text.T("Show or hide the columns that Hudi adds")).
 		Body(view.Span("switch-knob", ""), goapp.Text(text.T("_hoodie_ columns")))
 	if v.Stream {
-		items = append(items, view.Div("toolbar-end", v.Root.takeAway(false), v.gridButtons(), toggle))
+		items = append(items, view.Div("toolbar-end", v.Root.takeAway(), v.gridButtons(), toggle))
 		out := []goapp.UI{view.Div("toolbar", items...), v.chooser()}
 		if v.first != nil {
 			if f := view.Findings(v.first.Findings); f != nil {
@@ -567,7 +634,7 @@ func (v *rowsView) toolbar() goapp.UI {
 		}
 		return view.Div("rows-top", view.Group(out...)...)
 	}
-	items = append(items, view.Div("toolbar-end", v.Root.takeAway(true), v.gridButtons(), v.optionsButton(), toggle))
+	items = append(items, view.Div("toolbar-end", v.Root.takeAway(), v.gridButtons(), v.optionsButton(), toggle))
 	out := []goapp.UI{view.Div("toolbar", items...), v.chooser()}
 	if v.Root.s.rowOptions || optionsGiven(st) {
 		out = append(out, v.Root.queryForm(st))

@@ -71,6 +71,7 @@ type Session struct {
 	deep bool
 	// rowOptions is set while the options of a query are shown.
 	rowOptions bool
+	leftCell   leftCell
 	// comparePage is the first changed row shown of a comparison, metaPage the cursor of the
 	// page shown of the metadata table, metaBefore those of the pages before it.
 	comparePage int64

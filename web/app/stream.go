@@ -45,6 +45,24 @@ type streamSim struct {
 	cancel context.CancelFunc
 }
 
+// shown is what the simulation has come to: the looks of the monitor with their splits, and what the readers gave; nil
+// before the first look.
+func (sim *streamSim) shown() any {
+	if len(sim.polls) == 0 {
+		return nil
+	}
+	type look struct {
+		Seen  string          `json:"seen,omitempty"`
+		Round api.SplitRound  `json:"round"`
+		State api.StreamState `json:"state"`
+	}
+	looks := make([]look, len(sim.polls))
+	for i, p := range sim.polls {
+		looks[i] = look{p.seen, p.round, p.after}
+	}
+	return map[string]any{"looks": looks, "readers": sim.readers, "events": sim.events, "columns": sim.columns, "rows": sim.rows, "emitted": sim.emitted}
+}
+
 // streamPoll is one look of the monitor.
 type streamPoll struct {
 	seen   string
@@ -94,7 +112,7 @@ func simulate[A any](s *Session, what string, op api.Op, req any, done func(*A))
 			}
 			sim.busy = false
 			if err != nil {
-				sim.fault = client.FaultOf(err)
+				sim.fault = s.faultOf(err)
 				return
 			}
 			done(&a)
@@ -275,7 +293,7 @@ func (v *streamView) Render() goapp.UI {
 	case st.Batch:
 		body = append(body, v.batch()...)
 	default:
-		body = append(body, v.monitor(), v.operator(), v.rounds())
+		body = append(body, v.monitor(), &view.Later{Class: "portion", Busy: true, Draw: func() []goapp.UI { return []goapp.UI{v.operator(), v.rounds()} }})
 	}
 	return view.Div("stream", view.Group(body...)...)
 }
@@ -341,6 +359,9 @@ func (v *streamView) options(st model.State) goapp.UI {
 			x := goapp.Input().ID(id).Type("text").Class("small-input mono").Placeholder(text.T(f.usual)).Attr("value", value).Spellcheck(false).OnChange(set(f.name), f.name)
 			if f.kind == "instant" {
 				x = x.List("flink-instants").Class("wide")
+				if i == 0 {
+					x = x.DataSet("search", "") // what a stream is looked at by: where it starts
+				}
 			} else {
 				x = x.Attr("inputmode", "numeric")
 			}
@@ -426,7 +447,7 @@ func (v *streamView) modes(st model.State) goapp.UI {
 		mode(text.T("All rows"), text.T("The rows of the whole read, with their kinds"), st.StreamRows, func(x *model.State) { x.StreamRows = true }))
 	items := []goapp.UI{kinds, shows, v.seen(st), v.Root.rulesSelect(st)}
 	if !st.StreamRows {
-		items = append(items, view.Div("toolbar-end", v.Root.takeAway(false)))
+		items = append(items, view.Div("toolbar-end", v.Root.takeAway()))
 	}
 	return view.Div("toolbar stream-bar", view.Group(items...)...)
 }
@@ -516,7 +537,7 @@ func (v *streamView) monitor() goapp.UI {
 	said := text.T("not started")
 	if st != nil {
 		said = text.T("started")
-		facts = append(facts, view.Fact(text.T("Issued instant"), monoOr(st.IssuedInstant, "none")), view.Fact(text.T("Issued offset"), monoOr(st.IssuedOffset, "none")),
+		facts = append(facts, view.Fact(text.T("Issued instant"), monoOr(st.IssuedInstant, text.T("none"))), view.Fact(text.T("Issued offset"), monoOr(st.IssuedOffset, text.T("none"))),
 			view.FactText(text.T("Splits so far"), model.Count(int64(st.Total))))
 		if n := len(st.Remaining); n > 0 {
 			facts = append(facts, view.FactText(text.T("Held back"), text.F("%s by read.splits.limit", model.Plural(int64(n), "split"))))
@@ -601,19 +622,19 @@ func (v *streamView) rounds() goapp.UI {
 func (v *streamView) round(r *api.SplitRound, before, after *api.StreamState) []goapp.UI {
 	var out []goapp.UI
 	if r.Range != "" {
-		out = append(out, goapp.P().Text(r.Range))
+		out = append(out, goapp.P().Body(view.Spoken("", r.Range)))
 	}
 	moved := func(a, b string) goapp.UI {
 		if a == b {
-			return goapp.Span().Body(monoOr(b, "none"), view.Span("dim", text.T(" as before")))
+			return goapp.Span().Body(monoOr(b, text.T("none")), view.Span("dim", text.T(" as before")))
 		}
-		return goapp.Span().Body(monoOr(a, "none"), goapp.Text(" → "), monoOr(b, "none"))
+		return goapp.Span().Body(monoOr(a, text.T("none")), goapp.Text(" → "), monoOr(b, text.T("none")))
 	}
 	facts := []goapp.UI{}
 	if before != nil {
 		facts = append(facts, view.Fact(text.T("Issued instant"), moved(before.IssuedInstant, after.IssuedInstant)), view.Fact(text.T("Issued offset"), moved(before.IssuedOffset, after.IssuedOffset)))
 	} else {
-		facts = append(facts, view.Fact(text.T("End instant"), monoOr(r.EndInstant, "none")))
+		facts = append(facts, view.Fact(text.T("End instant"), monoOr(r.EndInstant, text.T("none"))))
 	}
 	if r.InputFormat != "" {
 		facts = append(facts, view.FactText(text.T("Input format"), r.InputFormat))
@@ -654,7 +675,7 @@ func splitsTable(r *Root, splits []api.Split) goapp.UI {
 		if len(x.Changes) > 0 {
 			files = append(files, goapp.Details().Body(goapp.Summary().Text(text.F("%s of changes", model.Plural(int64(len(x.Changes)), "source"))), changesTable(x.Changes)))
 		}
-		limits := []goapp.UI{goapp.Div().Body(goapp.Text(text.T("up to ")), monoOr(x.LatestCommit, "any"))}
+		limits := []goapp.UI{goapp.Div().Body(goapp.Text(text.T("up to ")), monoOr(x.LatestCommit, text.T("any")))}
 		if g := x.Range; g != nil {
 			said := g.Class
 			switch {
@@ -677,7 +698,7 @@ func splitsTable(r *Root, splits []api.Split) goapp.UI {
 		rows = append(rows, goapp.Tr().Body(
 			goapp.Td().Class("num").Text(x.Num),
 			goapp.Th().Scope("row").Body(view.Link("link mono", st, goapp.Text(partitionName(x.Partition)+" / "+model.ShortID(x.FileID)))),
-			goapp.Td().Body(goapp.Strong().Class("iterator").Text(x.Iterator), goapp.Div().Class("dim").Text(x.Why)),
+			goapp.Td().Body(goapp.Strong().Class("iterator").Text(text.Said(x.Iterator)), goapp.Div().Class("dim").Body(view.Spoken("", x.Why))),
 			goapp.Td().Body(files...), goapp.Td().Body(limits...), goapp.Td().Body(task)))
 	}
 	return table([]string{text.T("#Split"), text.T("File group"), text.T("Iterator, and why"), text.T("Files"), text.T("Rows"), text.T("Reader")}, rows)
@@ -735,7 +756,7 @@ func (v *streamView) operator() goapp.UI {
 			if j == 0 {
 				class += " head"
 			}
-			body := []goapp.UI{goapp.Strong().Text(text.F("split %s", strconv.Itoa(q.Split.Num))), view.Span("dim", q.Split.Iterator)}
+			body := []goapp.UI{goapp.Strong().Text(text.F("split %s", strconv.Itoa(q.Split.Num))), view.Span("dim", text.Said(q.Split.Iterator))}
 			if q.Consumed > 0 {
 				body = append(body, view.Span("num", text.F("%s consumed", model.Plural(q.Consumed, "record"))))
 			}
@@ -751,14 +772,14 @@ func (v *streamView) operator() goapp.UI {
 	}
 	body := []goapp.UI{view.Div("monitor-head", goapp.H2().Text(text.T("StreamReadOperator")), view.Badge("", model.Plural(int64(len(sim.readers.Readers)), "reader")), view.Div("actions", tools...))}
 	if sim.routing != "" {
-		body = append(body, goapp.P().Class("dim").Text(sim.routing))
+		body = append(body, goapp.P().Class("dim").Body(view.Spoken("", sim.routing)))
 	}
 	body = append(body, view.Div("readers", lanes...))
 	if len(sim.events) > 0 {
 		var items []goapp.UI
 		for i := len(sim.events) - 1; i >= 0 && len(items) < 120; i-- {
 			e := &sim.events[i]
-			items = append(items, goapp.Li().Body(view.Span("reader-chip tone"+strconv.Itoa(max(e.Reader, 0)%6), strconv.Itoa(e.Reader)), goapp.Strong().Text(e.Kind), view.Span("dim", e.Detail)))
+			items = append(items, goapp.Li().Body(view.Span("reader-chip tone"+strconv.Itoa(max(e.Reader, 0)%6), strconv.Itoa(e.Reader)), goapp.Strong().Text(text.Said(e.Kind)), view.Spoken("dim", e.Detail)))
 		}
 		body = append(body, goapp.Details().Class("how").Body(goapp.Summary().Text(text.T("What the readers did, the newest first")), goapp.Ol().Class("op-events").Body(items...)))
 	}
@@ -865,7 +886,7 @@ func queues(splits []api.Split, tasks int) goapp.UI {
 	for i, q := range model.ReaderQueues(splits, tasks) {
 		var boxes []goapp.UI
 		for _, x := range q {
-			boxes = append(boxes, goapp.Li().Class("qsplit").Body(goapp.Strong().Text(text.F("split %s", strconv.Itoa(x.Num))), view.Span("dim", x.Iterator)))
+			boxes = append(boxes, goapp.Li().Class("qsplit").Body(goapp.Strong().Text(text.F("split %s", strconv.Itoa(x.Num))), view.Span("dim", text.Said(x.Iterator))))
 		}
 		if len(boxes) == 0 {
 			boxes = append(boxes, goapp.Li().Class("dim").Text(text.T("no split")))

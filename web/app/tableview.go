@@ -43,7 +43,7 @@ func (v *tableView) schemaTools() goapp.UI {
 		label = text.T("As a list")
 	}
 	return view.Div("detail-tools",
-		view.Span("dim", text.F("from %s", a.From)),
+		view.Span("dim", text.F("from %s", text.Said(a.From))),
 		view.Button("small", label, func(goapp.Context, goapp.Event) { v.avro = !v.avro }),
 		&view.CopyButton{Label: text.T("Copy the Avro schema"), Text: string(a.Avro)},
 	)
@@ -64,13 +64,13 @@ func (v *tableView) schema() goapp.UI {
 		key := map[string]string{}
 		o := s.overview.val
 		for _, f := range o.Merge.OrderingFields {
-			key[f] = "ordering"
+			key[f] = text.T("ordering")
 		}
 		for _, f := range o.Partitions {
-			key[f] = "partition"
+			key[f] = text.T("partition")
 		}
 		for _, f := range o.RecordKeys {
-			key[f] = "key"
+			key[f] = text.T("key")
 		}
 		var rows []goapp.UI
 		for _, c := range a.val.Columns {

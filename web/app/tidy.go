@@ -10,26 +10,34 @@ import (
 const (
 	// restAfter is how long nothing was drawn before the page counts as resting.
 	restAfter = 600 * time.Millisecond
-	// worthTidying is how many bytes were allocated since the last collection that make one worth its time.
-	worthTidying = 16 << 20
-	// heapRoom is how far the heap may grow before a collection does not wait for a rest; it is as far as usualGrowth
-	// percent of what is in use where that is more.
+	// worthTidying is how many bytes were allocated since the last collection that make one worth its time while the page
+	// rests, tooMuch how many make one due while it draws: what is swept takes longer than what is marked, so that many
+	// short collections are better than a long one. To tooMuch comes half of what is in use.
+	worthTidying = 4 << 20
+	tooMuch      = 8 << 20
+	// heapRoom is how far the heap may grow before a collection takes place in the midst of a task that allocates much at
+	// once; it is as far as usualGrowth percent of what is in use where that is more.
 	heapRoom    = 64 << 20
 	usualGrowth = 400
 )
 
-// tidy collects the program's garbage while the page rests. Where there is one thread, a collection and the sweeping
-// after it take place in the task that happens to allocate: then scrolling would wait for them.
+// tidy collects the program's garbage in tasks of their own: while the page rests, and while it draws without a rest
+// before there is much of it. Where there is one thread, a collection and the sweeping after it take place in the task
+// that happens to allocate: then drawing would wait for them.
 type tidy struct {
 	busy  time.Time // when something was drawn last
 	armed bool
 	begun bool
+	due   bool // a collection that does not wait for a rest is on its way
 	// reading reports whether answers are on their way; what comes of them is still to be drawn.
 	reading func() bool
 	done    uint64 // bytes allocated up to the last collection
+	live    uint64 // bytes in use after it
+	sample  [1]metrics.Sample
 }
 
-// soon notes that something is drawn, and tidies up when nothing has been for a while. UI goroutine only.
+// soon notes that something is drawn, and tidies up when nothing has been for a while, or when there is too much garbage
+// to wait. UI goroutine only.
 func (t *tidy) soon() {
 	t.busy = time.Now()
 	if !t.begun {
@@ -39,6 +47,10 @@ func (t *tidy) soon() {
 	if !t.armed {
 		t.armed = true
 		time.AfterFunc(restAfter, t.check)
+	}
+	if !t.due && t.read("/gc/heap/allocs:bytes")-t.done > tooMuch+t.live/2 {
+		t.due = true
+		time.AfterFunc(time.Millisecond, func() { t.due = false; t.collect() })
 	}
 }
 
@@ -52,15 +64,21 @@ func (t *tidy) check() {
 		return
 	}
 	t.armed = false
-	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
-	metrics.Read(s)
-	n := s[0].Value.Uint64()
-	if n-t.done < worthTidying {
-		return
+	// The first time the browser compiles the collector: that is done while there is little to collect.
+	if t.done == 0 || t.read("/gc/heap/allocs:bytes")-t.done >= worthTidying {
+		t.collect()
 	}
-	t.done = n
+}
+
+func (t *tidy) collect() {
+	t.done = t.read("/gc/heap/allocs:bytes")
 	runtime.GC()
-	metrics.Read(s[1:])
-	live := max(s[1].Value.Uint64(), 1)
-	debug.SetGCPercent(max(usualGrowth, int(min(100*heapRoom/live, 1600))))
+	t.live = max(t.read("/gc/heap/live:bytes"), 1)
+	debug.SetGCPercent(max(usualGrowth, int(min(100*heapRoom/t.live, 1600))))
+}
+
+func (t *tidy) read(name string) uint64 {
+	t.sample[0].Name = name
+	metrics.Read(t.sample[:])
+	return t.sample[0].Value.Uint64()
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -206,10 +207,10 @@ func (v *timelineView) gantt() []goapp.UI {
 	}
 	count := model.Plural(int64(t.val.Total), "instant")
 	if pending := t.val.pending(); pending > 0 {
-		count += ", " + model.Count(int64(pending)) + " pending"
+		count = text.F("%s, %s pending", count, model.Count(int64(pending)))
 	}
 	if all.Archived > 0 {
-		count += ", and " + model.Count(int64(all.Archived)) + " archived"
+		count = text.F("%s, and %s archived", count, model.Count(int64(all.Archived)))
 	}
 	var ignored goapp.UI
 	if n := len(t.val.Ignored); n > 0 {
@@ -285,14 +286,8 @@ func (v *timelineView) completionNote(all *model.Instants) goapp.UI {
 	return nil
 }
 
-// fewInstants is the number up to which a timeline needs no search: all its instants are in sight.
-const fewInstants = 12
-
 // searchBox looks for instants by time, action and state.
 func (v *timelineView) searchBox(all *model.Instants) goapp.UI {
-	if all.Len() <= fewInstants {
-		return nil
-	}
 	note := v.miss
 	if q := model.ParseSearch(v.search); note == "" && !q.Empty() {
 		if v.counted.list != all || v.counted.search != v.search {
@@ -301,8 +296,8 @@ func (v *timelineView) searchBox(all *model.Instants) goapp.UI {
 		note = text.F("%s found", model.Count(int64(v.counted.n)))
 	}
 	return goapp.Div().Class("find").Role("search").Body(
-		goapp.Input().ID("search").Class("search").Type("search").Aria("label", text.T("Find instants by time, action or state")).Placeholder(text.T("Find: 2026-05-01 12:30, rollback, pending")).
-			Title(text.T("Enter shows the next one, Shift Enter the one before")).AutoComplete(false).Spellcheck(false).Value(v.search).
+		goapp.Input().ID("search").Class("search").Type("search").Aria("label", text.T("Find instants by time, action or state")).Placeholder(text.T("Time, action or state")).
+			Title(text.T("Such as 2026-05-01 12:30, rollback or pending. Enter shows the next one, Shift Enter the one before")).AutoComplete(false).Spellcheck(false).Value(v.search).
 			OnInput(func(ctx goapp.Context, _ goapp.Event) { v.search, v.miss = ctx.JSSrc().Get("value").String(), "" }).
 			OnKeyDown(func(_ goapp.Context, e goapp.Event) {
 				if e.Get("key").String() != "Enter" || e.Get("isComposing").Truthy() {
@@ -552,8 +547,12 @@ func (v *timelineView) plot(list *model.Instants) goapp.UI {
 	shapes = append(shapes, drawn...)
 	related, wanted := v.related(v.hovered(list)), map[string][]point{}
 	related = related[:min(len(related), maxArcs)]
+	ghosts := map[string]api.Relation{}
 	for _, x := range related {
 		wanted[x.From], wanted[x.To] = nil, nil
+		if (x.Kind == api.RelRollsBack || x.Kind == api.RelRestores) && v.undone(x.To) {
+			ghosts[x.To] = x
+		}
 	}
 	for i, la := range lanes {
 		if i > 0 {
@@ -589,6 +588,17 @@ func (v *timelineView) plot(list *model.Instants) goapp.UI {
 		for _, class := range []string{"", " open", " archived", " open archived"} {
 			if d := dense[class]; d != nil {
 				shapes = append(shapes, view.Svg("g").Attr("data-c", "bar many "+view.ActionClass(la.l.Action)+class).Body(view.Svg("path").Attr("data-c", "shape").Attr("d", d.String())))
+			}
+		}
+	}
+	for i, la := range lanes {
+		for at, x := range ghosts {
+			// In the lane of its action, which the relation's note tells; else in the first lane.
+			if la.l.Action == x.Note || i == 0 && !slices.ContainsFunc(lanes, func(l laneAt) bool { return l.l.Action == x.Note }) {
+				if shape, to, ok := v.ghost(&la.l, chart, p, la.y+laneHead, x); ok {
+					shapes = append(shapes, shape)
+					wanted[at] = append(wanted[at], to)
+				}
 			}
 		}
 	}
@@ -715,6 +725,32 @@ func (v *timelineView) bins(l *model.Lane, y float64) []goapp.UI {
 	return out
 }
 
+// ghost draws an instant that was undone and is gone from the timeline at its own time, as an outline.
+func (v *timelineView) ghost(l *model.Lane, chart *model.Chart, p *model.Plot, y float64, x api.Relation) (goapp.UI, point, bool) {
+	f := chart.FractionOf(x.To)
+	if math.IsNaN(f) {
+		return nil, point{}, false
+	}
+	if model.Axis(v.Root.s.state.Axis) == model.InSteps {
+		f += 0.5 / float64(max(1, v.Root.s.instants().Len())) // between the instants before and after it
+	}
+	at := p.XOf(f)
+	const wide = 8.0
+	if at < -wide || at > p.Width {
+		return nil, point{}, false
+	}
+	row := 0
+	for slices.ContainsFunc(l.Bars, func(b model.Bar) bool { return b.Row == row && b.X < at+wide+1 && b.X+b.W > at-1 }) {
+		row++
+	}
+	row = min(row, max(l.Rows-1, 0))
+	top := y + float64(row)*rowPitch
+	said := text.F("%s %s: undone by the %s %s, gone from the timeline", x.Note, x.To, x.FromAction, x.From)
+	return view.Svg("g").Attr("data-c", "ghost "+view.ActionClass(x.Note)).Body(view.Svg("title").Text(said),
+		view.Svg("rect").Attr("data-c", "shape").Attr("x", view.Px(at)).Attr("y", view.Px(top)).Attr("width", view.Px(wide)).Attr("height", "11").Attr("rx", "2.5"),
+		view.Svg("path").Attr("data-c", "shape").Attr("d", "M"+view.Px(at+2)+" "+view.Px(top+3)+"l4 5m0 -5l-4 5")), point{l.Action, at + wide/2, top + 5.5}, true
+}
+
 // point is where an instant is drawn.
 type point struct {
 	action string
@@ -797,9 +833,9 @@ func (v *timelineView) relations(related []api.Relation, at map[string][]point, 
 		if x.Plan {
 			class += " plan"
 		}
-		note := x.FromAction + " " + x.From + " " + x.Kind + " " + x.To
+		note := text.F("%s %s %s %s", x.FromAction, x.From, relationWord(x.Kind), x.To)
 		if x.Note != "" {
-			note += ", " + x.Note
+			note = text.F("%s, %s", note, text.Said(x.Note))
 		}
 		d := "M" + view.Px(from.x) + " " + view.Px(from.y) + "C" + view.Px(from.x+(to.x-from.x)*0.15) + " " + view.Px(bend) + " " + view.Px(from.x+(to.x-from.x)*0.85) + " " + view.Px(bend) + " " + view.Px(to.x) + " " + view.Px(to.y)
 		out = append(out,
@@ -868,7 +904,7 @@ func (v *timelineView) bar(in api.Instant, b model.Bar, y float64, st model.Stat
 	if in.Completed != "" && in.CompletedFrom == "mtime" {
 		took += text.T(" (file time)")
 	}
-	label := in.Action + " " + in.Requested + ", " + strings.ToLower(in.State) + took
+	label := text.F("%s, %s", in.Action+" "+in.Requested, text.Said(strings.ToLower(in.State))) + took
 	shapes := []goapp.UI{
 		view.Svg("title").Text(label),
 	}
@@ -938,7 +974,11 @@ func (v *timelineView) list() goapp.UI {
 	}
 	return goapp.Div().Class("instants").Role("region").Aria("label", text.T("Instants")).Body(
 		view.Div("instant head", view.Span("", text.T("Requested")), view.Span("", text.T("Action")), view.Span("took", text.T("Took"))),
-		&view.List{Count: unread + len(chart.Order), RowHeight: 30, Class: "instant-rows", Label: text.T("Instants"), At: at, Row: func(i int) goapp.UI {
+		&view.List{Count: unread + len(chart.Order), RowHeight: 30, Class: "instant-rows", Label: text.T("Instants"), At: at, Choose: func(i int) {
+			if i >= unread {
+				v.Root.s.dispatch(func() { v.Root.chooseInstant(chart.Order[i-unread]) })
+			}
+		}, Row: func(i int, stop bool) goapp.UI {
 			if i < unread {
 				return goapp.Div().Class("instant unread").Aria("hidden", true).Body(view.Span("bone line", ""))
 			}
@@ -975,9 +1015,25 @@ func (v *timelineView) list() goapp.UI {
 				goapp.Span().Class("mono").Title(model.Clock(in.Requested)).Text(in.Requested),
 				what,
 				goapp.Span().Class("took num").Body(end...),
-			)
+			).TabIndex(tabIndex(stop)).Aria("current", current(chosen))
 		}},
 	)
+}
+
+// tabIndex is that of an item among several of which the Tab key reaches one.
+func tabIndex(reached bool) int {
+	if reached {
+		return 0
+	}
+	return -1
+}
+
+// current is the ARIA state of an item among several of which one is chosen.
+func current(chosen bool) string {
+	if chosen {
+		return "true"
+	}
+	return "false"
 }
 
 func opName(op string) string { return strings.ToLower(strings.ReplaceAll(op, "_", " ")) }
@@ -1029,7 +1085,7 @@ func (v *timelineView) detail() goapp.UI {
 	}
 	parts := []goapp.UI{head}
 	if work != nil && work.Sentence != "" {
-		parts = append(parts, goapp.P().Class("sentence").Text(work.Sentence))
+		parts = append(parts, goapp.P().Class("sentence").Body(view.Spoken("", work.Sentence)))
 	}
 	parts = append(parts, view.Facts("",
 		view.Fact(text.T("Requested"), view.Mono(in.Requested), view.Span("dim", model.Clock(in.Requested))),

@@ -83,7 +83,7 @@ func (v *filesView) treemap(a *api.Partitions) goapp.UI {
 		st := v.Root.s.state
 		st.Partition, st.OnlyPartition, st.FileID, st.Slice = p.path, true, "", ""
 		share := func(n int64) string { return view.Px(float64(n)/float64(max(p.total(), 1))*100) + "%" }
-		label := partitionName(p.path) + ", " + model.Bytes(p.total()) + ": " + p.words()
+		label := text.F("%s: %s", text.F("%s, %s", partitionName(p.path), model.Bytes(p.total())), p.words())
 		class := "tm-cell"
 		if v.Root.s.state.OnlyPartition && v.Root.s.state.Partition == p.path {
 			class += " chosen"
@@ -91,9 +91,11 @@ func (v *filesView) treemap(a *api.Partitions) goapp.UI {
 		inner := []goapp.UI{view.Div("tm-bar",
 			goapp.Span().Class("tm-base").Style("width", share(p.size.Base)), goapp.Span().Class("tm-log").Style("width", share(p.size.Log)), goapp.Span().Class("tm-old").Style("width", share(p.size.Old+p.size.Other)))}
 		if rects[i].W > 70 && rects[i].H > 34 {
-			inner = append(inner, goapp.Span().Class("tm-name mono").Text(partitionName(p.path)), goapp.Span().Class("tm-size num").Text(model.Bytes(p.total())))
+			inner = append(inner, goapp.Span().Class("tm-name mono").Text(partitionName(p.path)), goapp.Span().Class("tm-size num").Text(model.Bytes(p.total())), view.Span("visually-hidden", p.words()))
+		} else {
+			inner = append(inner, view.Span("visually-hidden", label))
 		}
-		cells = append(cells, goapp.A().Class(class).Href("#"+st.Fragment()).Title(label).Aria("label", label).
+		cells = append(cells, goapp.A().Class(class).Href("#"+st.Fragment()).Title(label).
 			Style("left", at[0]).Style("top", at[1]).Style("width", at[2]).Style("height", at[3]).Body(inner...))
 	}
 	if rest > 0 {
@@ -121,7 +123,7 @@ func (v *filesView) treemap(a *api.Partitions) goapp.UI {
 		more = " " + text.F("(the largest %s)", model.Count(mapRows))
 	}
 	return goapp.Section().Class("treemap").Aria("label", text.T("Partitions by size")).Body(
-		view.Div("toolbar", goapp.H3().Text(text.T("Partitions by size")), view.Span("dim", note),
+		view.Div("toolbar", goapp.H2().Text(text.T("Partitions by size")), view.Span("dim", note),
 			view.Div("legend", legend("tm-base", text.T("base files read")), legend("tm-log", text.T("log files read")), legend("tm-old", text.T("older slices and other files")))),
 		goapp.Div().Class("tm-field").Body(cells...),
 		goapp.Details().Class("how").Body(goapp.Summary().Text(text.T("The same as a table")+more),

@@ -44,6 +44,20 @@ func (v *timelineView) instantLink(requested, action string) goapp.UI {
 	return view.Link("link mono", st, goapp.Text(requested))
 }
 
+// undone reports whether an instant that another one undid is gone from the timeline: a link to it would lead nowhere.
+func (v *timelineView) undone(requested string) bool {
+	s := v.Root.s
+	return s.timeline.val != nil && s.unread() == 0 && s.instants().Find(requested, "") < 0
+}
+
+// undoneLink is instantLink for what a rollback or restore undid, which is mostly gone.
+func (v *timelineView) undoneLink(requested string) goapp.UI {
+	if !v.undone(requested) {
+		return v.instantLink(requested, "")
+	}
+	return goapp.Span().Class("undone").Body(view.Mono(requested), goapp.Text(" "), view.Span("dim", text.T("undone by this, gone from the timeline")))
+}
+
 // work shows what an instant did or is going to do.
 func (v *timelineView) work(w *api.InstantWork) []goapp.UI {
 	var out []goapp.UI
@@ -56,7 +70,7 @@ func (v *timelineView) work(w *api.InstantWork) []goapp.UI {
 	}
 	add(v.links())
 	if r := w.Rollback; r != nil {
-		add(v.rollback("Rolled back", r))
+		add(v.rollback(text.T("Rolled back"), r))
 	}
 	if r := w.Restore; r != nil {
 		add(v.restore(r))
@@ -91,7 +105,7 @@ func (v *timelineView) work(w *api.InstantWork) []goapp.UI {
 		for _, e := range w.Extra {
 			value := []goapp.UI{goapp.Span().Class("mono wrap").Text(e.Value)}
 			if e.What != "" {
-				value = append(value, view.Span("from", e.What))
+				value = append(value, view.Spoken("from", e.What))
 			}
 			facts = append(facts, view.Fact(e.Key, value...))
 		}
@@ -131,9 +145,9 @@ func (v *timelineView) pending(p *api.Pending) goapp.UI {
 	if p.Markers > 0 {
 		facts = append(facts, view.FactText(text.T("Markers"), model.Plural(int64(p.Markers), "file")))
 	}
-	said := []goapp.UI{goapp.Strong().Text(p.What)}
+	said := []goapp.UI{goapp.Strong().Body(view.Spoken("", p.What))}
 	if p.Blocks != "" {
-		said = append(said, goapp.Text(" "+p.Blocks))
+		said = append(said, goapp.Text(" "), view.Spoken("", p.Blocks))
 	}
 	return view.Div("pending-box", goapp.Div().Class("finding warn").Body(view.IconWarning.UI(), view.Div("finding-text", said...)), view.Facts("", facts...))
 }
@@ -153,7 +167,7 @@ func (v *timelineView) links() goapp.UI {
 	by := map[string]*group{}
 	for _, r := range v.related(me.Requested, "") {
 		back := r.From != me.Requested
-		title := upper(r.Kind)
+		title := upper(relationWord(r.Kind))
 		if back {
 			title = passive(r.Kind)
 		}
@@ -176,7 +190,11 @@ func (v *timelineView) links() goapp.UI {
 			if g.back {
 				at, action = r.From, r.FromAction
 			}
-			item := goapp.Li().Class("relation").Body(v.instantLink(at, action), view.Span("dim", strings.Join(nonEmpty(action, r.Note, planned(r.Plan)), ", ")))
+			link := v.instantLink(at, action)
+			if !g.back && (r.Kind == api.RelRollsBack || r.Kind == api.RelRestores) {
+				link = v.undoneLink(at)
+			}
+			item := goapp.Li().Class("relation").Body(link, view.Span("dim", strings.Join(nonEmpty(action, text.Said(r.Note), planned(r.Plan)), ", ")))
 			if i < linksShown {
 				items = append(items, item)
 			} else {
@@ -214,6 +232,22 @@ func upper(s string) string {
 		return string(s[0]-32) + s[1:]
 	}
 	return s
+}
+
+// relationWords are the words between the two instants of a relation.
+var relationWords = map[string]string{
+	api.RelRollsBack: text.Key("rolls back"), api.RelRestores: text.Key("restores past"), api.RelRestoresTo: text.Key("restores to"),
+	api.RelRetains: text.Key("retains from"), api.RelSaves: text.Key("protects"), api.RelCompacts: text.Key("compacts"),
+	api.RelClusters: text.Key("clusters"), api.RelReplaces: text.Key("replaces"), api.RelWritesOver: text.Key("writes over"),
+	api.RelIndexes: text.Key("indexes up to"), api.RelCompleted: text.Key("was planned as"),
+}
+
+// relationWord says a relation from the side of what acts.
+func relationWord(kind string) string {
+	if said := relationWords[kind]; said != "" {
+		return text.T(said)
+	}
+	return kind
 }
 
 // passive says a relation from the side of what is acted on.
@@ -267,7 +301,7 @@ func names(list []string) goapp.UI {
 func (v *timelineView) rollback(title string, r *api.RollbackWork) goapp.UI {
 	var targets []goapp.UI
 	for _, t := range r.Targets {
-		targets = append(targets, v.instantLink(t.Requested, ""), view.Span("dim", t.Action))
+		targets = append(targets, v.undoneLink(t.Requested), view.Span("dim", t.Action))
 	}
 	facts := []goapp.UI{view.Fact(text.T("Target"), targets...), view.FactText(text.T("Files deleted"), model.Count(r.FilesDeleted))}
 	if r.Milliseconds > 0 {
@@ -289,6 +323,9 @@ func (v *timelineView) rollback(title string, r *api.RollbackWork) goapp.UI {
 		group(text.T("could not be deleted"), p.Failed)
 		group(text.T("command block appended to"), sizes(p.CommandLogs))
 		group(text.T("blocks cancelled in"), sizes(p.WriteLogs))
+		if p.UnnamedLogs > 0 && len(p.WriteLogs) == 0 {
+			lines = append(lines, view.Div("named", view.Span("dim", text.T("blocks cancelled in")), goapp.Div().Text(text.T("log files of this slice that were written before: the metadata does not name them, it has the path of the table in their place"))))
+		}
 		body = append(body, view.Div("sub", lines...))
 	}
 	return section(title, body...)
@@ -315,7 +352,7 @@ func (v *timelineView) restore(r *api.RestoreWork) goapp.UI {
 	}
 	var targets []goapp.UI
 	for _, t := range r.Targets {
-		targets = append(targets, goapp.Li().Class("relation").Body(v.instantLink(t.Requested, ""), view.Span("dim", t.Action)))
+		targets = append(targets, goapp.Li().Class("relation").Body(v.undoneLink(t.Requested), view.Span("dim", t.Action)))
 	}
 	facts = append(facts, view.Fact(text.T("Undid"), goapp.Ul().Class("relations").Body(targets...)))
 	if r.Milliseconds > 0 {
@@ -356,7 +393,7 @@ func savepoint(s *api.SavepointWork) goapp.UI {
 	facts := []goapp.UI{view.FactText(text.T("Keeps"), text.F("%s in %s", model.Plural(int64(s.Files), "file"), model.Plural(int64(len(s.Partitions)), "partition"))), view.FactText(text.T("By"), s.By), view.FactText(text.T("Comment"), s.Comments)}
 	body := []goapp.UI{view.Facts("", facts...)}
 	if s.Note != "" {
-		body = append(body, goapp.P().Class("dim").Text(s.Note))
+		body = append(body, goapp.P().Class("dim").Body(view.Spoken("", s.Note)))
 	}
 	for _, p := range s.Partitions {
 		body = append(body, view.Div("sub", view.Div("sub-head", view.Mono(partitionName(p.Partition)), view.Span("dim", model.Plural(int64(len(p.Files)), "file"))), names(p.Files)))
@@ -382,7 +419,7 @@ func (v *timelineView) plan(p *api.PlanWork) goapp.UI {
 		s := &p.Slices[i]
 		base := s.Base
 		if base == "" {
-			base = "no base file"
+			base = text.T("no base file")
 		}
 		rows = append(rows, goapp.Tr().Body(
 			goapp.Th().Scope("row").Class("mono").Text(partitionName(s.Partition)), goapp.Td().Body(v.sliceLink(s.Partition, s.FileID, s.BaseInstant)),
@@ -429,7 +466,7 @@ func (v *timelineView) workload(w *api.Workload) goapp.UI {
 			rows = append(rows, goapp.Tr().Body(goapp.Th().Scope("row").Body(group), goapp.Td().Class("mono dim").Text(e.PrevCommit), num(e.Inserts), num(e.Updates)))
 		}
 	}
-	return section(text.T("Workload profile"), goapp.P().Class("dim").Text(w.Use), tiles, table([]string{text.T("Partition, file group"), text.T("Previous commit"), text.T("#Inserts"), text.T("#Updates")}, rows),
+	return section(text.T("Workload profile"), goapp.P().Class("dim").Body(view.Spoken("", w.Use)), tiles, table([]string{text.T("Partition, file group"), text.T("Previous commit"), text.T("#Inserts"), text.T("#Updates")}, rows),
 		goapp.P().Class("dim small").Body(goapp.Text(text.F("%s, saved in ", strings.ToLower(w.Operation))), view.Mono(w.File)))
 }
 

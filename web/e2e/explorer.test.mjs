@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
-import { cell, drop, goldRows, page, readGrid, ready, start, tab, tables, unzip } from "./harness.mjs";
+import { axe, cell, drop, goldRows, page, readGrid, ready, start, tab, tables, unzip } from "./harness.mjs";
 import { serve } from "./server.mjs";
 
 let env;
@@ -574,6 +574,34 @@ test("tables can't smuggle markup into the page", async () => {
   assert.ok(!(await p.title()).startsWith("owned"));
   clean(p);
   await p.context().close();
+});
+
+test("on a phone a long finding is folded to two lines, and opens", async () => {
+  for (const [lang, more, less] of [["en", "more", "less"], ["zh", "展开", "收起"]]) {
+    const p = await page(env, "#/t=sample:mor_trips_h120&v=rows", { viewport: { width: 390, height: 844 }, locale: lang === "zh" ? "zh-CN" : "en-US" });
+    await ready(p);
+    const button = p.locator(".view .finding .fold");
+    await button.waitFor();
+    const lines = () => p.$eval(".view .finding .finding-text", (e) => ({ shown: Math.round(e.clientHeight / parseFloat(getComputedStyle(e).lineHeight)), hidden: e.scrollHeight > e.clientHeight + 1 }));
+    assert.deepEqual(await lines(), { shown: 2, hidden: true });
+    assert.equal(await button.textContent(), more);
+    assert.equal(await button.getAttribute("aria-expanded"), "false");
+    await button.focus();
+    await p.keyboard.press("Enter");
+    await p.waitForSelector('.view .finding .fold[aria-expanded="true"]');
+    assert.equal(await button.textContent(), less);
+    const open = await lines();
+    assert.ok(open.shown > 4 && !open.hidden, JSON.stringify(open));
+    await axe(p, `a finding opened, ${lang}`);
+    await button.click();
+    await p.waitForSelector('.view .finding .fold[aria-expanded="false"]');
+    assert.equal((await lines()).shown, 2);
+    await p.setViewportSize({ width: 1024, height: 844 });
+    assert.ok(!(await button.isVisible()), "where there is room, nothing is folded");
+    assert.ok(!(await lines()).hidden);
+    clean(p);
+    await p.context().close();
+  }
 });
 
 test("it fits a phone", async () => {

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { axe, page, ready, repo, settled, start, tab } from "./harness.mjs";
+import { axe, drawn, page, ready, repo, settled, start, tab } from "./harness.mjs";
 import { serve } from "./server.mjs";
 
 const million = 1_000_000;
@@ -269,6 +269,49 @@ async function longest(what) {
   console.log(`# ${what}: the longest tasks took ${times.slice(0, 5).map((t) => t.toFixed(0)).join(", ")} ms of processor time, of ${tasks.length}`);
   return times[0];
 }
+
+// Views whose answers are large, of the samples: where they are, and what tells that they are there.
+const slice = "p=chennai&f=025be33a-9f31-4c7c-9abe-5e2d4e967ccd-0&s=20261129232542776";
+const large = {
+  metadata: ["#/t=sample:mdt_full_h120&v=metadata&mp=column_stats", "#meta-records tbody tr"],
+  history: ["#/t=sample:merge_event_time_mor_h120&v=history&k=trip-00&kp=1", ".rung.result"],
+  block: [`#/t=sample:mor_rollback_multi_h0150&v=blocks&${slice}`, "g[data-b]", 'g[data-c~="blk-data"]', ".hex-row"],
+  merge: [`#/t=sample:mor_rollback_multi_h0150&v=blocks&${slice}&r=merge&n=39`, "#replay-queue"],
+  health: ["#/t=sample:mor_rollback_multi_h0150&v=health", ".health-foot tbody tr"],
+  compare: ["#/t=sample:cow_trips_h102&v=compare&c1=20261129230906701", "#changed-rows tbody tr"],
+  plan: ["#/t=sample:mdt_full_h120&v=plan&w=rider%20%3D%20'rider-BFC'", "#plan-files"],
+  files: ["#/t=sample:mor_trips_h120&v=files", ".slice"],
+  table: ["#/t=sample:mor_trips_h120&v=table", "#housekeeping"],
+};
+
+test("large answers are drawn without a long task when their views are opened first", async () => {
+  for (const [name, [hash, there, click, then]] of Object.entries(large)) {
+    // Every time in a page of its own, as a program's functions are compiled once. A task that is long is so each time;
+    // what other work on the machine adds is not.
+    let least = Infinity;
+    for (let tries = 0; tries < 3 && least > aim * slack; tries++) {
+      const p = await page(env, "");
+      await p.waitForSelector("a.card");
+      const other = hash.replace(/&v=.*/, "&v=timeline");
+      await p.evaluate((h) => (location.hash = h), other);
+      await ready(p);
+      await p.waitForTimeout(800);
+      await env.browser.startTracing(p, { categories });
+      await p.evaluate((h) => (location.hash = h), hash);
+      await p.waitForSelector(there, { timeout: 60000 });
+      if (click) {
+        await p.locator(click).first().click();
+        await p.waitForSelector(then);
+      }
+      await drawn(p);
+      await p.waitForTimeout(300);
+      least = Math.min(least, await longest(`opening ${name}`));
+      clean(p);
+      await p.context().close();
+    }
+    assert.ok(least <= aim * slack, `${name}: a task of ${Math.round(least)} ms`);
+  }
+});
 
 test("a million rows are scrolled without a long task", async () => {
   const p = await page(env, "");

@@ -2,7 +2,7 @@
 // Hudi itself gives.
 import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
-import { axe, cell, goldRows, page, ready, start, drop, tables } from "./harness.mjs";
+import { axe, drawn, cell, goldRows, page, ready, start, drop, tables } from "./harness.mjs";
 import path from "node:path";
 
 let env;
@@ -62,6 +62,7 @@ for (const name of ["mor_rollback_multi_h0150", "mor_corrupt_middle_h0150", "mer
     await p.click("button.switch");
     await p.click('.history-form button[type="submit"]');
     await p.waitForSelector(".rung.result", { timeout: 60000 });
+    await drawn(p);
     const shown = await ladders(p);
     const by = new Map(shown.map((k) => [k.key, k]));
     const more = (await p.textContent(".history")).includes("More keys begin");

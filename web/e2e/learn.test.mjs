@@ -25,7 +25,7 @@ test("a lesson is walked through; its questions are answered by the table", asyn
   await p.click(`a.lesson-card:has-text("${rollback.title.en}")`);
   await ready(p);
   await p.waitForSelector("#lesson");
-  assert.match(await hash(p), /v=timeline&ls=rollback&ln=1$/);
+  assert.match(await hash(p), /v=timeline&i=20261129232717337&act=rollback&ls=rollback&ln=1$/);
   assert.equal(await p.textContent("#lesson-title"), rollback.title.en);
   assert.equal(await p.textContent(".lesson-text"), rollback.steps[0].text.en);
   await p.waitForFunction(() => document.activeElement?.id === "lesson-title");

@@ -4,13 +4,27 @@ import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
-import { axe, page, ready, repo, start } from "./harness.mjs";
+import { axe, drawn, page, ready, repo, start } from "./harness.mjs";
 import { serve } from "./server.mjs";
 
 // The tables: goal is an instant that is searched, found a part of a time with how many instants have it.
 const long = { name: "long", count: 100_000, goal: 31_415, there: 777, found: ["2020-02", 27_840] };
 const usual = { name: "usual", count: 10_000, goal: 3_141, there: 77, found: ["2020-01-03", 960] };
 const pending = 5;
+
+// The other views, with what tells that one is there; all are opened for the first time, of the shorter timeline.
+const views = [
+  ["rows", ".rows"],
+  ["files", ".files"],
+  ["blocks", ".blocks"],
+  ["plan", ".plan .tiles, .plan .fault, .plan .empty"],
+  ["stream", ".stream"],
+  ["history", ".history"],
+  ["compare", "#compare-a"],
+  ["health", ".health-foot tbody tr"],
+  ["metadata", ".metadata .empty"],
+  ["table", ".props tbody tr"],
+];
 
 // The bounds. What does not depend on the machine is asserted as it is. The length of tasks is the
 // processor time they took, which other work on the machine lengthens less than the clock's time, but
@@ -281,9 +295,55 @@ async function explore({ name: where, count, goal, found }) {
   await p.evaluate((t) => (location.hash = location.hash.replace(/&i=\d+/, `&i=${t}`)), requested(goal + count / 5));
   await p.waitForSelector('[data-c~="bar"][data-c~="chosen"]');
   await seen(p, "zooming", where);
+  // What the lens of the overview lies over, as left and width.
+  const lens = () => p.$eval('#timeline-overview [data-c~="lens"]', (e) => ["x", "width"].map((a) => Number(e.getAttribute(a))));
+  const moved = async (what, f) => {
+    const before = await lens();
+    await f();
+    await p.waitForFunction((before) => ["x", "width"].some((a, i) => Number(document.querySelector('#timeline-overview [data-c~="lens"]').getAttribute(a)) !== before[i]), before).catch((e) => {
+      throw new Error(`${what} moves nothing`, { cause: e });
+    });
+  };
   const box = await p.locator("#timeline-overview").boundingBox();
-  await p.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
-  await seen(p, "panning", where);
+  await moved("a click on the overview", () => p.mouse.click(box.x + box.width / 2, box.y + box.height / 2));
+  await moved("s", async () => {
+    for (let i = 0; i < 14; i++) await p.keyboard.press("s");
+  });
+  await moved("d", async () => {
+    for (let i = 0; i < 6; i++) await p.keyboard.press("d");
+  });
+  await seen(p, "panning by keys", where);
+  const plot = await p.locator("#timeline-plot").boundingBox();
+  const [x, y] = [plot.x + plot.width / 2, plot.y + 40];
+  await p.mouse.move(x, y);
+  await moved("the wheel with Ctrl", async () => {
+    await p.keyboard.down("Control");
+    for (let i = 0; i < 12; i++) await p.mouse.wheel(0, i < 4 ? 40 : -40);
+    await p.keyboard.up("Control");
+  });
+  await moved("the wheel sideways", async () => {
+    for (let i = 0; i < 6; i++) await p.mouse.wheel(120, 0);
+  });
+  await seen(p, "zooming and panning by the wheel", where);
+  await moved("a drag", async () => {
+    await p.mouse.down();
+    await p.mouse.move(x + 300, y, { steps: 20 });
+    await p.mouse.up();
+  });
+  await seen(p, "panning by a drag", where);
+  // As long as it takes for the garbage of drawing to become much.
+  for (let i = 0; i < 240; i++) {
+    await p.keyboard.press(i % 40 < 20 ? "w" : "s");
+    await p.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+  }
+  await seen(p, "zooming for long", where);
+
+  for (const [v, there] of count === usual.count ? views : []) {
+    await p.evaluate((v) => (location.hash = location.hash.replace(/&v=timeline.*/, "").replace(/&v=.*/, "") + `&v=${v}`), v);
+    await p.waitForSelector(there, { timeout: 60_000 });
+    await drawn(p);
+    await seen(p, `opening ${v}`, where);
+  }
 
   await env.browser.stopTracing();
   const memory = await p.evaluate(() => window.pageMemory());
@@ -304,7 +364,7 @@ test("100,000 instants in a .zip behind HTTP", async () => {
   const p = await explore(long);
   await axe(p, "a long timeline");
   // Choosers of instants reach those that are not listed.
-  await p.evaluate(() => (location.hash = location.hash.replace(/&v=timeline.*/, "&v=compare")));
+  await p.evaluate(() => (location.hash = location.hash.replace(/&v=.*/, "&v=compare")));
   await p.waitForSelector("#compare-a-find");
   assert.ok((await p.locator("#compare-a option").count()) <= 202);
   await p.fill("#compare-a-find", new Date(at(long.there)).toISOString().slice(0, 19));

@@ -254,6 +254,14 @@ test("all rows of a stream are Hudi's own, with their kinds", async () => {
   assert.equal(rows.length, want.length);
   const row = (r) => `${r.kind} ${r._hoodie_commit_seqno} ${r.uuid} ${r.name}`;
   assert.deepEqual(rows.map(row).sort(), want.map(row).sort());
+  // They are exported with their kinds.
+  await p.evaluate(() => delete window.showSaveFilePicker);
+  const [download] = await Promise.all([p.waitForEvent("download"), exported(p, "jsonl")]);
+  const file = path.join(env.temp, "stream.jsonl");
+  await download.saveAs(file);
+  const written = fs.readFileSync(file, "utf8").trim().split("\n").map((l) => JSON.parse(l));
+  assert.deepEqual(written.map(row).sort(), want.map(row).sort());
+  await p.keyboard.press("Escape");
   // The batch read plans its splits at once.
   await p.click('.seg:has-text("Step by step")');
   await p.click('.seg:has-text("Batch")');

@@ -128,6 +128,8 @@ test("a corrupt block is read, counted and never merged", async () => {
   await p.waitForSelector("#replay-queue");
   await p.keyboard.press("End");
   await p.waitForFunction(() => /n=\d+/.test(location.hash));
+  // The address changes before the page is drawn.
+  await p.waitForSelector('g[data-c~="blk-corrupt"][data-st=skipped]');
   const s = await now(p);
   assert.equal(s.counters.corrupt, 1);
   assert.equal(s.counters.records, 16);

@@ -82,7 +82,7 @@ export const views = {
   "metadata-none": { hash: "#/t=sample:mor_trips_h120&v=metadata", wait: ".metadata .empty" },
   table: { hash: "#/t=sample:mor_trips_h120&v=table", wait: ".props" },
   housekeeping: { hash: "#/t=sample:mor_rollback_multi_h0150&v=table", wait: "#housekeeping", show: "#housekeeping" },
-  lesson: { hash: "#/t=sample:mor_rollback_multi_h0150&v=timeline&ls=rollback&ln=1", wait: ".lesson-text", main: true },
+  lesson: { hash: "#/t=sample:mor_rollback_multi_h0150&v=timeline&i=20261129232717337&act=rollback&ls=rollback&ln=1", wait: ".lesson-text", main: true },
   "lesson-answered": { hash: `#/t=sample:mor_rollback_multi_h0150&v=blocks&${slice}&ls=rollback&ln=2`, wait: ".lesson-text", fill: ["#lesson-answer", "7"], press: "Enter", then: ".lesson-verdict" },
   palette: { hash: "#/t=sample:mor_trips_h120&v=timeline", wait: "a.instant", click: "#open-palette", then: "#palette-list [aria-selected=true]" },
   "palette-found": { hash: "#/t=sample:mor_trips_h120&v=timeline", wait: "a.instant", click: "#open-palette", then: "#palette-list [aria-selected=true]", fill: ["#palette-input", "com"] },

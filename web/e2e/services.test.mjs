@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
-import { axe, dist, drop, gold, goldRows, page, ready, start, tab, tables, unzip } from "./harness.mjs";
+import { axe, drawn, dist, drop, gold, goldRows, page, ready, start, tab, tables, unzip } from "./harness.mjs";
 
 let env;
 before(async () => {
@@ -182,6 +182,7 @@ test("compare: from two marks on the timeline to the cells that changed", async 
   assert.equal(tiles["rows inserted"], inserts);
   assert.equal(tiles["rows deleted"], deletes);
   assert.ok(tiles["rows updated"] <= updates, "an update may write what was there before");
+  await drawn(p);
   assert.equal(await p.locator("#changed-rows tbody tr").count(), inserts + deletes + tiles["rows updated"]);
   if (tiles["rows updated"]) assert.ok((await p.locator("#changed-rows td.changed ins").count()) > 0);
   await axe(p, "compare");
@@ -289,6 +290,7 @@ test("the metadata table: partitions, records, a key looked up", async () => {
   assert.ok(over <= 0, `it is ${over} px wider than a phone`);
   await p.click('.mpart:has-text("record_index")');
   await p.waitForSelector("#search");
+  await drawn(p);
   const keys = await p.locator("#meta-records tbody th").allTextContents();
   assert.ok(keys.length > 1);
   const key = keys[1];

@@ -72,13 +72,17 @@ func TestComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var samples []struct{ Name string }
+	var samples []struct {
+		Name               string
+		Title, Shows, Look lesson.Text
+	}
 	if err := json.Unmarshal(doc, &samples); err != nil {
 		t.Fatal(err)
 	}
 	embedded := map[string]bool{}
 	for _, s := range samples {
 		embedded[s.Name] = true
+		both(t, s.Name, s.Title, s.Shows, s.Look)
 	}
 	all := load(t)
 	if len(all) < 12 {

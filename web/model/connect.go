@@ -348,13 +348,13 @@ func Rules(location, origin string) []Rule {
 			cli += " --endpoint-url " + s.Endpoint
 		}
 		return []Rule{
-			{"AWS CLI", "Save this as cors.json, then: " + cli + " --cors-configuration file://cors.json", json},
-			{"Console", "Bucket, Permissions, Cross-origin resource sharing (CORS), Edit:", "[" + json[len(`{"CORSRules": [`):len(json)-2] + "]"},
-			{"XML", "The body of PUT /?cors, for Ceph, R2, Wasabi and others that take the same call:", xml.String()},
-			{"MinIO", "MinIO answers every origin unless it was told otherwise; name this page's in its settings and restart it:", "mc admin config set ALIAS api cors_allow_origin=" + origin},
+			{"AWS CLI", text.F("Save this as cors.json, then: %s", cli+" --cors-configuration file://cors.json"), json},
+			{text.T("Console"), text.T("Bucket, Permissions, Cross-origin resource sharing (CORS), Edit:"), "[" + json[len(`{"CORSRules": [`):len(json)-2] + "]"},
+			{"XML", text.T("The body of PUT /?cors, for Ceph, R2, Wasabi and others that take the same call:"), xml.String()},
+			{"MinIO", text.T("MinIO answers every origin unless it was told otherwise; name this page's in its settings and restart it:"), "mc admin config set ALIAS api cors_allow_origin=" + origin},
 		}
 	case GCS:
-		return []Rule{{"gcloud", "Save this as cors.json, then: gcloud storage buckets update gs://" + bucket + " --cors-file=cors.json", `[{
+		return []Rule{{"gcloud", text.F("Save this as cors.json, then: %s", "gcloud storage buckets update gs://"+bucket+" --cors-file=cors.json"), `[{
   "origin": ["` + origin + `"],
   "method": ["GET", "HEAD"],
   "maxAgeSeconds": 3600,
@@ -366,34 +366,34 @@ func Rules(location, origin string) []Rule {
 			account = "ACCOUNT"
 		}
 		return []Rule{
-			{"Azure CLI", "For the account's blob service:", "az storage cors add --services b --methods GET HEAD \\\n  --origins '" + origin + "' --allowed-headers '*' \\\n  --exposed-headers '" + names + "' \\\n  --max-age 3600 --account-name " + account},
-			{"Portal", "Storage account, Resource sharing (CORS), Blob service:", "Allowed origins: " + origin + "\nAllowed methods: GET, HEAD\nAllowed headers: *\nExposed headers: " + names + "\nMax age: 3600"},
+			{"Azure CLI", text.T("For the account's blob service:"), "az storage cors add --services b --methods GET HEAD \\\n  --origins '" + origin + "' --allowed-headers '*' \\\n  --exposed-headers '" + names + "' \\\n  --max-age 3600 --account-name " + account},
+			{text.T("Portal"), text.T("Storage account, Resource sharing (CORS), Blob service:"), "Allowed origins: " + origin + "\nAllowed methods: GET, HEAD\nAllowed headers: *\nExposed headers: " + names + "\nMax age: 3600"},
 		}
 	case Signer:
-		return []Rule{{"Signer", "The endpoint answers OPTIONS and its own answers with these; the store behind it needs its own rule, too:", "Access-Control-Allow-Origin: " + origin + "\nAccess-Control-Allow-Methods: GET, POST\nAccess-Control-Allow-Headers: content-type, authorization\nAccess-Control-Max-Age: 3600"}}
+		return []Rule{{text.T("Signer"), text.T("The endpoint answers OPTIONS and its own answers with these; the store behind it needs its own rule, too:"), "Access-Control-Allow-Origin: " + origin + "\nAccess-Control-Allow-Methods: GET, POST\nAccess-Control-Allow-Headers: content-type, authorization\nAccess-Control-Max-Age: 3600"}}
 	}
 	return []Rule{
-		{"nginx", "In the location that serves the table:", "add_header Access-Control-Allow-Origin \"" + origin + "\" always;\nadd_header Access-Control-Expose-Headers \"" + exposed + "\" always;"},
-		{"Apache", "In the directory's section, with mod_headers (a2enmod headers):", "Header always set Access-Control-Allow-Origin \"" + origin + "\"\nHeader always set Access-Control-Expose-Headers \"" + exposed + "\""},
-		{"Caddy", "In the site's block:", "header Access-Control-Allow-Origin \"" + origin + "\"\nheader Access-Control-Expose-Headers \"" + exposed + "\""},
-		{"lighttpd", "With mod_setenv:", "server.modules += ( \"mod_setenv\" )\nsetenv.set-response-header = (\n  \"Access-Control-Allow-Origin\" => \"" + origin + "\",\n  \"Access-Control-Expose-Headers\" => \"" + exposed + "\" )"},
-		{"This machine", "A server for the table and this page at one address, which needs no rule:", "hudiscope serve FOLDER"},
+		{"nginx", text.T("In the location that serves the table:"), "add_header Access-Control-Allow-Origin \"" + origin + "\" always;\nadd_header Access-Control-Expose-Headers \"" + exposed + "\" always;"},
+		{"Apache", text.T("In the directory's section, with mod_headers (a2enmod headers):"), "Header always set Access-Control-Allow-Origin \"" + origin + "\"\nHeader always set Access-Control-Expose-Headers \"" + exposed + "\""},
+		{"Caddy", text.T("In the site's block:"), "header Access-Control-Allow-Origin \"" + origin + "\"\nheader Access-Control-Expose-Headers \"" + exposed + "\""},
+		{"lighttpd", text.T("With mod_setenv:"), "server.modules += ( \"mod_setenv\" )\nsetenv.set-response-header = (\n  \"Access-Control-Allow-Origin\" => \"" + origin + "\",\n  \"Access-Control-Expose-Headers\" => \"" + exposed + "\" )"},
+		{text.T("This machine"), text.T("A server for the table and this page at one address, which needs no rule:"), "hudiscope serve FOLDER"},
 	}
 }
 
 // Left is a time that is left, in its two largest units.
 func Left(d time.Duration) string {
 	if d < time.Minute {
-		return "less than a minute"
+		return text.T("less than a minute")
 	}
 	m := int64(d / time.Minute)
 	switch days, hours := m/(24*60), m/60%24; {
 	case days > 0:
-		return Plural(days, "day") + " " + itoa(hours) + " h"
+		return text.F("%s %s h", Plural(days, "day"), itoa(hours))
 	case hours > 0:
-		return itoa(hours) + " h " + itoa(m%60) + " min"
+		return text.F("%s h %s min", itoa(hours), itoa(m%60))
 	}
-	return itoa(m) + " min"
+	return text.F("%s min", itoa(m))
 }
 
 // PlainName is a name of a URL as people write it.

@@ -110,15 +110,15 @@ func Span(d time.Duration) string {
 	}
 	switch {
 	case d < time.Second:
-		return itoa(d.Milliseconds()) + " ms"
+		return text.F("%s ms", itoa(d.Milliseconds()))
 	case d < time.Minute:
-		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+		return text.F("%s s", strconv.FormatFloat(d.Seconds(), 'f', 1, 64))
 	case d < time.Hour:
-		return itoa(int64(d/time.Minute)) + " min " + itoa(int64(d%time.Minute/time.Second)) + " s"
+		return text.F("%s min %s s", itoa(int64(d/time.Minute)), itoa(int64(d%time.Minute/time.Second)))
 	case d < 24*time.Hour:
-		return itoa(int64(d/time.Hour)) + " h " + itoa(int64(d%time.Hour/time.Minute)) + " min"
+		return text.F("%s h %s min", itoa(int64(d/time.Hour)), itoa(int64(d%time.Hour/time.Minute)))
 	}
-	return itoa(int64(d/(24*time.Hour))) + " d " + itoa(int64(d%(24*time.Hour)/time.Hour)) + " h"
+	return text.F("%s d %s h", itoa(int64(d/(24*time.Hour))), itoa(int64(d%(24*time.Hour)/time.Hour)))
 }
 
 // InstantTime reads an instant time (yyyyMMddHHmmss, with or without three digits of
@@ -219,4 +219,17 @@ func WholeTime(digits string) string {
 		return digits + "00"[:17-n]
 	}
 	return ""
+}
+
+// LogVersion is the version in the name of a log file (….log.VERSION_TOKEN), "" when there is none.
+func LogVersion(name string) string {
+	_, rest, ok := strings.Cut(name, ".log.")
+	if !ok {
+		return ""
+	}
+	n := 0
+	for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
+		n++
+	}
+	return rest[:n]
 }

@@ -1,6 +1,9 @@
 package model
 
-import "hudiscope/core/api"
+import (
+	"hudiscope/core/api"
+	"hudiscope/web/text"
+)
 
 // BlockStatus is where a block stands at one step of a scan.
 type BlockStatus int
@@ -16,13 +19,13 @@ const (
 )
 
 var statusClasses = [...]string{"ahead", "seen", "queued", "skipped", "removed", "merged"}
-var statusWords = [...]string{"not reached yet", "just read", "in the queue", "skipped", "rolled back", "merged"}
+var statusWords = [...]string{text.Key("not reached yet"), text.Key("just read"), text.Key("in the queue"), text.Key("skipped"), text.Key("rolled back"), text.Key("merged")}
 
 // Class is the status as a class of the drawing; String says it.
 func (s BlockStatus) Class() string { return statusClasses[s] }
 
 // String says the status in words.
-func (s BlockStatus) String() string { return statusWords[s] }
+func (s BlockStatus) String() string { return text.T(statusWords[s]) }
 
 // MergedKey is a key in the map of merged records at one step.
 type MergedKey struct {
@@ -129,30 +132,30 @@ func StepOf(scan *api.Scan, ref api.BlockRef) int {
 func StepTitle(s *api.ScanStep) string {
 	switch s.Kind {
 	case "read":
-		return "Read a block"
+		return text.T("Read a block")
 	case "instant switch":
-		return "Another instant begins"
+		return text.T("Another instant begins")
 	case "push":
-		return "Put it into the queue"
+		return text.T("Put it into the queue")
 	case "skip":
-		return "Skip the block"
+		return text.T("Skip the block")
 	case "rollback":
 		switch len(s.Removed) {
 		case 0:
-			return "Roll back: nothing to take out"
+			return text.T("Roll back: nothing to take out")
 		case 1:
-			return "Roll back one block"
+			return text.T("Roll back one block")
 		}
-		return "Roll back " + Plural(int64(len(s.Removed)), "block")
+		return text.F("Roll back %s", Plural(int64(len(s.Removed)), "block"))
 	case "stop":
-		return "Stop"
+		return text.T("Stop")
 	case "pop":
-		return "Take the oldest block out and merge it"
+		return text.T("Take the oldest block out and merge it")
 	case "record":
 		if s.Record != nil && s.Record.Stage == "base" {
-			return "Merge with the base file"
+			return text.T("Merge with the base file")
 		}
-		return "Merge a record"
+		return text.T("Merge a record")
 	}
 	return s.Kind
 }

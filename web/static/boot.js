@@ -105,6 +105,26 @@
     };
     worker.postMessage({ type: "others" }, [channel.port2]);
   };
+  // keepRest has the samples and the engine's other part kept too, one after the other while the page rests: first
+  // what is open. A connection that is to be spared gets only that.
+  const keepRest = async (worker) => {
+    const ask = (message) =>
+      new Promise((done) => {
+        const channel = new MessageChannel();
+        channel.port1.onmessage = (e) => done(e.data);
+        worker.postMessage(message, [channel.port2]);
+        setTimeout(done, 120000, {}); // the worker may be gone
+      });
+    const open = /[#&/]t=sample:([\w.-]+)/.exec(decodeURI(location.hash));
+    const first = open ? `samples/${open[1]}.zip` : "";
+    let names = (await ask({ type: "rest" })).names || [];
+    if (navigator.connection?.saveData) names = names.filter((n) => n === first);
+    names.sort((a, b) => (b === first) - (a === first));
+    for (const name of names) {
+      await new Promise((done) => (window.requestIdleCallback ? requestIdleCallback(done, { timeout: 2000 }) : setTimeout(done, 200)));
+      if (!(await ask({ type: "keep", name })).kept && name !== first) return; // no network, or no room
+    }
+  };
   let asked = false;
   const keepOffline = async () => {
     if (asked || !("serviceWorker" in navigator) || !window.isSecureContext) return;
@@ -120,10 +140,7 @@
       });
       // A long visit hears of a new release, too.
       setInterval(() => registration.update().catch(() => {}), 3600000);
-      // What was read before the worker was there.
-      const sample = /[#&/]t=sample:([\w.-]+)/.exec(decodeURI(location.hash));
-      const { active } = await navigator.serviceWorker.ready;
-      if (sample) active.postMessage({ type: "keep", names: [`samples/${sample[1]}.zip`] });
+      await keepRest((await navigator.serviceWorker.ready).active);
     } catch {
       // Not allowed, or no room: the page works, with a network only.
     }

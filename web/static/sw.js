@@ -12,7 +12,7 @@
 const prefix = "hudiscope-";
 const present = prefix + release.version;
 const scope = new URL("./", self.location.href);
-// Kept when they are used first: most visits need none or few of them.
+// Kept when they are used first, or once the page rests (see "keep"): the first visit does not wait for them.
 const later = (name) => name.startsWith("samples/") && name.endsWith(".zip") || name === "engine-orc.wasm";
 
 const address = (name) => new URL(name, scope).href;
@@ -104,9 +104,21 @@ self.addEventListener("activate", (e) => {
 self.addEventListener("message", (e) => {
   const m = e.data || {};
   const reply = (v) => e.ports[0] && e.ports[0].postMessage(v);
-  if (m.type === "keep") {
-    const names = (m.names || []).filter((n) => Object.hasOwn(release.files, n));
-    e.waitUntil(Promise.all(names.map((n) => load(n).catch(() => {}))));
+  if (m.type === "rest") {
+    // What is not kept yet: the samples first, which are small.
+    e.waitUntil((async () => {
+      const cache = await caches.open(present);
+      const names = Object.keys(release.files).filter(later).sort((a, b) => a.endsWith(".wasm") - b.endsWith(".wasm"));
+      const there = await Promise.all(names.map((n) => cache.match(address(n))));
+      reply({ names: names.filter((_, i) => !there[i]) });
+    })());
+  } else if (m.type === "keep") {
+    // One file at a time, as the page asks for them; it stops where there is no network or no room.
+    e.waitUntil((async () => {
+      if (!Object.hasOwn(release.files, m.name)) return reply({ kept: false });
+      await load(m.name).catch(() => {});
+      reply({ kept: Boolean(await (await caches.open(present)).match(address(m.name))) });
+    })());
   } else if (m.type === "others" || m.type === "take") {
     // A page that runs keeps its release: this one starts when it is alone.
     e.waitUntil((async () => {

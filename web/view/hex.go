@@ -10,6 +10,9 @@ import (
 	"hudiscope/web/text"
 )
 
+// hexAtOnce is how many lines of bytes are drawn in one task.
+const hexAtOnce = 24
+
 // Hex shows bytes as hexadecimal and as text, in runs by span. at is the offset of a byte
 // to mark, or -1.
 func Hex(data []byte, offset int64, spans []api.Span, at int64) app.UI {
@@ -18,8 +21,7 @@ func Hex(data []byte, offset int64, spans []api.Span, at int64) app.UI {
 	if digits < 6 {
 		digits = 6
 	}
-	lines := make([]app.UI, 0, len(rows))
-	for _, r := range rows {
+	line := func(r model.HexRow) app.UI {
 		hex := make([]app.UI, 0, len(r.Runs))
 		said := make([]app.UI, 0, len(r.Runs))
 		for _, run := range r.Runs {
@@ -37,12 +39,19 @@ func Hex(data []byte, offset int64, spans []api.Span, at int64) app.UI {
 		if at >= r.Offset && at < r.Offset+model.HexWidth {
 			class += " marked"
 		}
-		lines = append(lines, Div(class,
+		return Div(class,
 			Span("hex-off", pad(strconv.FormatInt(r.Offset, 16), digits)),
 			app.Span().Class("hex-bytes").Body(hex...),
 			app.Span().Class("hex-text").Body(said...),
-		))
+		)
 	}
+	lines := InPortions(len(rows), hexAtOnce, func(from, to int) []app.UI {
+		out := make([]app.UI, 0, to-from)
+		for _, r := range rows[from:to] {
+			out = append(out, line(r))
+		}
+		return out
+	})
 	return app.Div().Class("hex").TabIndex(0).Role("group").Aria("label", text.T("Bytes")).Body(lines...)
 }
 

@@ -17,6 +17,10 @@ type Later struct {
 	Class string
 	// Key tells what the part is: another one is drawn later again.
 	Key string
+	// Rows is set where the part is rows of a table: the element around it is a body of one then.
+	Rows bool
+	// Busy says until the part is drawn, to those who can't see it, that more is coming.
+	Busy bool
 	// Draw draws what lies in it.
 	Draw func() []app.UI
 
@@ -26,6 +30,9 @@ type Later struct {
 	waits bool
 	again bool // something was drawn before
 }
+
+// Drawn is told whenever a part draws itself without the page around it. The page sets it. UI goroutine only.
+var Drawn = func() {}
 
 // line are the parts that wait; the first one's turn has come. It is used on the UI goroutine only.
 var line []*Later
@@ -78,7 +85,13 @@ func (c *Later) Render() app.UI {
 		}
 	}
 	if !c.drawn {
+		if c.Rows {
+			return app.TBody().Class(c.Class).Aria("busy", true)
+		}
 		d := Div(c.Class)
+		if c.Busy {
+			d = d.Aria("busy", true)
+		}
 		if c.again {
 			// As high as what was there, so that the page stays where it is scrolled to.
 			d = d.Style("min-height", "100vh")
@@ -89,7 +102,36 @@ func (c *Later) Render() app.UI {
 	if c.waits {
 		c.ctx.Defer(func(app.Context) { c.leave() })
 	}
+	if c.Rows {
+		return app.TBody().Class(c.Class).Body(Group(c.Draw()...)...)
+	}
 	return Div(c.Class, Group(c.Draw()...)...)
+}
+
+// InPortions draws n parts that stand one after the other: the first ones at once, the others each at a time in tasks of
+// their own. draw draws those from an index up to another. The elements around later ones take no part in the layout.
+func InPortions(n, each int, draw func(from, to int) []app.UI) []app.UI {
+	out := draw(0, min(n, each))
+	for from := each; from < n; from += each {
+		out = append(out, &Later{Class: "portion", Busy: true, Draw: func() []app.UI { return draw(from, min(n, from+each)) }})
+	}
+	return out
+}
+
+// RowsInPortions draws the n rows of a table as InPortions does, each portion a body of the table.
+func RowsInPortions(n, each int, row func(i int) app.UI) []app.UI {
+	rows := func(from, to int) []app.UI {
+		out := make([]app.UI, 0, to-from)
+		for i := from; i < to; i++ {
+			out = append(out, row(i))
+		}
+		return out
+	}
+	out := []app.UI{app.TBody().Body(rows(0, min(n, each))...)}
+	for from := each; from < n; from += each {
+		out = append(out, &Later{Rows: true, Draw: func() []app.UI { return rows(from, min(n, from+each)) }})
+	}
+	return out
 }
 
 // AfterFrame runs f on the UI goroutine's thread once the browser has laid out and drawn what was changed, where asking

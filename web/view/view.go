@@ -87,6 +87,9 @@ func Link(class string, s model.State, body ...app.UI) app.HTMLA {
 
 // units writes a count of a progress, whose unit is a plural.
 func units(n int64, unit string) string {
+	if text.Lang() != text.English {
+		return text.Said(model.Count(n) + " " + unit)
+	}
 	switch one, ok := strings.CutSuffix(unit, "ies"); {
 	case n != 1:
 		return model.Count(n) + " " + unit
@@ -102,7 +105,7 @@ func Loading(what string, slow bool, p api.Progress, cancel Handler) app.UI {
 	if !slow {
 		return app.Div().Class("loading quiet").Aria("busy", true).Body(Span("visually-hidden", what))
 	}
-	phase := p.Phase
+	phase := text.Said(p.Phase)
 	if phase == "" {
 		phase = what
 	}
@@ -110,11 +113,11 @@ func Loading(what string, slow bool, p api.Progress, cancel Handler) app.UI {
 	count := ""
 	switch {
 	case p.Unit == "bytes" && p.Total > 0:
-		count = model.Bytes(p.Done) + " of " + model.Bytes(p.Total)
+		count = text.F("%s of %s", model.Bytes(p.Done), model.Bytes(p.Total))
 	case p.Unit == "bytes":
 		count = model.Bytes(p.Done)
 	case p.Total > 0:
-		count = model.Count(p.Done) + " of " + units(p.Total, p.Unit)
+		count = text.F("%s of %s", model.Count(p.Done), units(p.Total, p.Unit))
 	case p.Done > 0:
 		count = units(p.Done, p.Unit)
 	}
@@ -123,7 +126,7 @@ func Loading(what string, slow bool, p api.Progress, cancel Handler) app.UI {
 	}
 	cost := ""
 	if p.Requests > 0 {
-		cost = model.Plural(p.Requests, "request") + ", " + model.Bytes(p.Bytes) + " read"
+		cost = text.F("%s, %s read", model.Plural(p.Requests, "request"), model.Bytes(p.Bytes))
 	}
 	var stop app.UI
 	if cancel != nil {
@@ -202,7 +205,7 @@ func FaultPanel(f *api.Fault, bytes app.UI, retry Handler) app.UI {
 
 // Empty says that there is nothing to show, and why.
 func Empty(icon Icon, title, said string, actions ...app.UI) app.UI {
-	body := []app.UI{icon.UI(), app.H3().Text(title), app.P().Text(said)}
+	body := []app.UI{icon.UI(), app.H2().Text(title), app.P().Text(said)}
 	if acts := Group(actions...); len(acts) > 0 {
 		body = append(body, Div("actions", acts...))
 	}
@@ -283,16 +286,63 @@ func findings(list []api.Finding) app.UI {
 		case "warning":
 			icon, tone = IconWarning, "warn"
 		}
-		said := []app.UI{app.Strong().Body(Spoken("", f.Title))}
-		if f.Detail != "" {
-			said = append(said, app.Text(" "), Spoken("", f.Detail))
-		}
-		if f.File != "" {
-			said = append(said, app.Text(" "), Mono(f.File))
-		}
-		items = append(items, app.Li().Class("finding", tone).Body(icon.UI(), Div("finding-text", said...)))
+		items = append(items, app.Li().Class("finding", tone).Body(icon.UI(), &Folded{Title: f.Title, Detail: f.Detail, File: f.File}))
 	}
 	return app.Ul().Class("findings").Body(items...)
+}
+
+// foldFrom is the width of a text, in letters, from which it is folded where the page is narrow: two lines have less.
+const foldFrom = 110
+
+// Folded is what a finding says, in sentences of the core. Where the page is narrow, a long one shows two lines and a
+// control for the rest.
+type Folded struct {
+	app.Compo
+
+	// Word stands before Title, in the page's own words.
+	Word, Title, Detail, File string
+
+	// open is the finding that was opened: the place may be given to another one.
+	open string
+}
+
+// Render implements app.Composer.
+func (c *Folded) Render() app.UI {
+	said := []app.UI{app.Strong().Body(app.Text(c.Word), Spoken("", c.Title))}
+	if c.Detail != "" {
+		said = append(said, app.Text(" "), Spoken("", c.Detail))
+	}
+	if c.File != "" {
+		said = append(said, app.Text(" "), Mono(c.File))
+	}
+	if foldable(c.Word + text.Said(c.Title) + text.Said(c.Detail) + c.File) {
+		key := c.Title + "\x00" + c.Detail
+		open := c.open == key
+		class, word := "finding-text folded", text.T("more")
+		if open {
+			class, word = "finding-text", text.T("less")
+		}
+		return Div("finding-body", Div(class, said...),
+			app.Button().Type("button").Class("link fold").Aria("expanded", open).Aria("label", text.F("%s: %s", word, text.Said(c.Title))).Text(word).OnClick(func(app.Context, app.Event) {
+				c.open = key
+				if open {
+					c.open = ""
+				}
+			}, open, key))
+	}
+	return Div("finding-body", Div("finding-text", said...))
+}
+
+// foldable reports whether a text is longer than two lines of a phone; Chinese letters take the width of two.
+func foldable(said string) bool {
+	n := 0
+	for _, r := range said {
+		n++
+		if r >= 0x2e80 {
+			n++
+		}
+	}
+	return n > foldFrom
 }
 
 // ActionClass is the CSS class that gives an action its colour.

@@ -3,6 +3,7 @@ package view
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/maxence-charriere/go-app/v9/pkg/app"
 
@@ -76,6 +77,32 @@ func TestHexNamesTheSpanOfEachByte(t *testing.T) {
 	}
 }
 
+func TestPortionsAreDrawnInTurn(t *testing.T) {
+	table := app.Table().Body(RowsInPortions(5, 2, func(i int) app.UI { return app.Tr().Body(app.Td().Text(i)) })...)
+	d := app.NewClientTester(table)
+	defer d.Close()
+	first := html(table)
+	if n, busy := strings.Count(first, "<tr>"), strings.Count(first, "aria-busy"); n != 2 || busy != 2 || strings.Count(first, "<tbody") != 3 {
+		t.Errorf("%d rows, %d bodies that wait:\n%s", n, busy, first)
+	}
+	var got string
+	for range 200 {
+		time.Sleep(5 * time.Millisecond)
+		d.Consume()
+		if got = html(table); !strings.Contains(got, "aria-busy") {
+			break
+		}
+	}
+	if n := strings.Count(got, "<tr>"); n != 5 || strings.Contains(got, "aria-busy") {
+		t.Errorf("%d of 5 rows are drawn in the end:\n%s", n, got)
+	}
+	for i := range 4 {
+		if strings.Index(got, "<td>"+itoa(i)) > strings.Index(got, "<td>"+itoa(i+1)) {
+			t.Errorf("row %d does not come before the next:\n%s", i, got)
+		}
+	}
+}
+
 func TestJSONTreeDrawsOpenLevelsOnly(t *testing.T) {
 	tree := &JSONTree{Doc: `{"a":{"b":{"c":1}},"d":"<i>"}`, Label: "x", Depth: 1}
 	d := app.NewClientTester(tree)
@@ -99,7 +126,7 @@ func TestJSONTreeDrawsOpenLevelsOnly(t *testing.T) {
 }
 
 func TestListDrawsWhatIsSeen(t *testing.T) {
-	l := &List{Count: 10000, RowHeight: 30, At: -1, Row: func(i int) app.UI { return app.P().Text(i) }, started: true, height: 600, top: 90_000}
+	l := &List{Count: 10000, RowHeight: 30, At: -1, Row: func(i int, _ bool) app.UI { return app.P().Text(i) }, started: true, height: 600, top: 90_000}
 	d := app.NewClientTester(l)
 	defer d.Close()
 	if n := strings.Count(html(l), "<p>"); n < 10 || n > 60 {

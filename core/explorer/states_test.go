@@ -1,0 +1,114 @@
+package explorer
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"hudiscope/core/api"
+	"hudiscope/core/tabletest"
+)
+
+// fileStates are the states that Files tells of the files of slices that are not committed, by path.
+func fileStates(t *testing.T, s *Service, table string) map[string]api.File {
+	t.Helper()
+	out := map[string]api.File{}
+	for _, p := range ask[api.Files](t, s, api.OpFiles, fmt.Sprintf(`{"table":%q}`, table)).Partitions {
+		for _, g := range p.Groups {
+			for _, sl := range g.Slices {
+				for _, f := range append(slices.Clone(sl.Logs), withBase(sl)...) {
+					if f.State != "committed" && f.State != "cdc" {
+						out[p.Partition+"/"+f.Name] = f
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+func withBase(sl api.Slice) []api.File {
+	if sl.Base == nil {
+		return nil
+	}
+	return []api.File{*sl.Base}
+}
+
+// TestFileStatesAgree: what the files view says about files that do not count is what the health check says, in every table.
+func TestFileStatesAgree(t *testing.T) {
+	s := testService(t)
+	states := map[string]int{}
+	for _, name := range tabletest.Names(t, "about.json") {
+		files := fileStates(t, s, name)
+		told := map[string]string{}
+		for _, f := range ask[api.Health](t, s, api.OpHealth, fmt.Sprintf(`{"table":%q}`, name)).Findings {
+			if f.Check != "orphan-files" || f.Title == "Files that their completed instant does not name" || f.Title == "Files that are no data files" {
+				continue
+			}
+			for _, e := range f.Evidence {
+				told[e.Partition+"/"+e.File] = f.Title
+			}
+		}
+		for _, p := range slices.Sorted(maps.Keys(files)) {
+			f := files[p]
+			states[f.State]++
+			want := "Files of pending instants"
+			if f.State == "orphan" {
+				want = "Files of instants that the timeline does not have"
+				if strings.HasPrefix(f.Why, "no instant of the active timeline names it") {
+					want = "Log files that no commit and no rollback names"
+				}
+			}
+			if told[p] != want {
+				t.Errorf("%s: %s is %s (%s), the health check has it under %q, want %q", name, p, f.State, f.Why, told[p], want)
+			}
+		}
+		for p, title := range told {
+			if files[p].State == "" {
+				t.Errorf("%s: %s is committed among the files, the health check has it under %q", name, p, title)
+			}
+		}
+	}
+	if states["uncommitted"] == 0 || states["orphan"] == 0 {
+		t.Errorf("states seen: %v, want some of each", states)
+	}
+}
+
+// TestLogWriters: below table version 8 the name of a log file tells its slice only; the file of a pending write and the one that a
+// failed write left are told from those of completed writes all the same.
+func TestLogWriters(t *testing.T) {
+	s := testService(t)
+	for _, c := range []struct{ table, file, state, why string }{
+		{"inflight_leftover_mor_h0150", "chennai/.9fcec35e-7c43-4410-bdb9-9fa3d6135078-0_20261129235320724.log.2_1-1296-1784", "uncommitted",
+			"its blocks are of the deltacommit 20261129235329996, which is INFLIGHT"},
+		{"inflight_leftover_mor_h0150", "chennai/.9fcec35e-7c43-4410-bdb9-9fa3d6135078-0_20261129235320724.log.1_1-1272-1761", "", ""},
+		{"mor_rollback_h0150", "chennai/.074a8d01-6d67-4dc4-bb67-63dcdf209b7e-0_20261129231800148.log.2_2-946-1152", "orphan",
+			"no instant of the active timeline names it; its blocks are of 20261129231844300, which the timeline does not have"},
+		{"mor_rollback_h0150", "chennai/.074a8d01-6d67-4dc4-bb67-63dcdf209b7e-0_20261129231800148.log.3_1-0-1", "", ""},
+	} {
+		if f := fileStates(t, s, c.table)[c.file]; f.State != c.state || f.Why != c.why {
+			t.Errorf("%s %s: %q (%s), want %q (%s)", c.table, c.file, f.State, f.Why, c.state, c.why)
+		}
+	}
+}
+
+// TestRolledBack: a rollback names the instant it undid, which is gone, and the log files that its command blocks are in; those whose
+// blocks it cancels Hudi 0.15 does not name. Asked for the instant itself, the answer says who undid it.
+func TestRolledBack(t *testing.T) {
+	s := testService(t)
+	d := ask[api.InstantDetail](t, s, api.OpInstant, `{"table":"mor_rollback_multi_h0150","requested":"20261129232717337"}`)
+	if d.Work == nil || d.Work.Rollback == nil || len(d.Work.Rollback.Partitions) != 3 {
+		t.Fatalf("work %+v", d.Work)
+	}
+	for _, p := range d.Work.Rollback.Partitions {
+		if p.UnnamedLogs != 1 || len(p.WriteLogs) != 0 || len(p.CommandLogs) != 1 || !strings.Contains(p.CommandLogs[0].Path, ".log.3_1-0-1") {
+			t.Errorf("%s: %+v", p.Partition, p)
+		}
+	}
+	_, err := s.Do(t.Context(), api.OpInstant, []byte(`{"table":"mor_rollback_multi_h0150","requested":"20261129232638088"}`), nil)
+	if f := ToFault(err); f == nil || f.Kind != "not found" || f.Message != "The instant 20261129232638088 is gone from the timeline: the rollback 20261129232717337 undid it." {
+		t.Errorf("fault %+v", f)
+	}
+}
