@@ -156,4 +156,14 @@ type CommitActivity struct {
 	Base  int64 `json:"base"`
 	Log   int64 `json:"log"`
 	Files int   `json:"files"`
+	// New is the part of Base and Log that is new data: of a base file the share of its records that the commit inserted
+	// or updated (the rest was copied from the file before), of a log file all, and nothing of what a compaction, log compaction
+	// or clustering wrote. (Base+Log)/New is the commit's write amplification; Written and NewSoFar are the
+	// sums over the commits of the answer up to this one, for the amplification so far.
+	New      int64 `json:"new"`
+	Written  int64 `json:"written"`
+	NewSoFar int64 `json:"new_so_far"`
+	// LogsLeft are the bytes of log files that no base file has taken up after this commit and whose file group is not
+	// replaced, as far as the commits of the answer wrote them.
+	LogsLeft int64 `json:"logs_left"`
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 
 	"hudiscope/core/api"
@@ -30,7 +31,7 @@ func (s *Service) Group(ctx context.Context, req api.GroupRequest) (*api.Group, 
 		return nil, err
 	}
 	out := &api.Group{Partition: req.Partition, Group: api.FileGroup{FileID: req.FileID, Slices: []api.Slice{}}, Events: []api.GroupEvent{}, Findings: gone}
-	b := groupBook{out: out, slices: map[string]string{}, paths: map[string]string{}, partition: req.Partition, fileID: req.FileID}
+	b := groupBook{out: out, slices: map[string]string{}, paths: map[string]string{}, partition: req.Partition, fileID: req.FileID, version: v.Version}
 	if g := v.Group(req.Partition, req.FileID); g != nil {
 		if err := h.nameLogs(ctx, v, []string{req.Partition}); err != nil {
 			return nil, err
@@ -55,6 +56,7 @@ func (s *Service) Group(ctx context.Context, req api.GroupRequest) (*api.Group, 
 type groupBook struct {
 	out               *api.Group
 	partition, fileID string
+	version           int
 	// slices and paths are those of the group's files, by name.
 	slices, paths map[string]string
 	mu            sync.Mutex
@@ -112,6 +114,16 @@ func (h *handle) groupEvents(ctx context.Context, tl *timeline.Timeline, asOf st
 	}
 	if unread > 0 {
 		b.out.Findings = append(b.out.Findings, api.Finding{Level: "warning", Title: "Some instants can't be read", Detail: fmt.Sprintf("What %d instants did to the group is not known: their files are damaged. The health checks list them.", unread)})
+	}
+	of := map[string]string{}
+	for i := range b.out.Events {
+		if e := &b.out.Events[i]; e.File != "" && e.Slice != "" {
+			of[e.File] = e.Slice
+		}
+	}
+	for i := range b.out.Events {
+		e := &b.out.Events[i]
+		e.Slice = cmp.Or(e.Slice, of[e.File]) // what removed a file does not tell its slice, what wrote it does
 	}
 	slices.SortStableFunc(b.out.Events, func(x, y api.GroupEvent) int {
 		return cmp.Or(cmp.Compare(x.Instant, y.Instant), cmp.Compare(x.Action, y.Action), cmp.Compare(x.File, y.File))
@@ -172,14 +184,17 @@ func (b *groupBook) commit(x *timeline.Instant, m *commitmeta.CommitMetadata) {
 			if w.FileID != b.fileID {
 				continue
 			}
-			name, what := path.Base(w.Path), "base file"
-			if _, ok := logfile.ParseName(name); ok {
-				what = "log file"
+			name, what, slice := path.Base(w.Path), "base file", x.Requested
+			if l, ok := logfile.ParseName(name); ok {
+				what, slice = "log file", l.Instant
+				if b.version >= 8 {
+					slice = strings.TrimPrefix(w.PrevCommit, "null") // the name has the writer, and not the slice
+				}
 			}
 			if w.Path == "" {
 				name = ""
 			}
-			b.add(x, m.Operation, api.GroupEvent{What: what, File: name, Stats: &api.WriteStat{FileID: w.FileID, Path: w.Path, PrevCommit: w.PrevCommit, Inserts: w.NumInserts,
+			b.add(x, m.Operation, api.GroupEvent{What: what, File: name, Slice: slice, Stats: &api.WriteStat{FileID: w.FileID, Path: w.Path, PrevCommit: w.PrevCommit, Inserts: w.NumInserts,
 				Updates: w.NumUpdateWrites, Deletes: w.NumDeletes, Writes: w.NumWrites, Bytes: w.TotalWriteBytes, Errors: w.TotalWriteErrors}})
 		}
 	}
@@ -203,7 +218,10 @@ func (b *groupBook) removed(x *timeline.Instant, w *api.InstantWork) {
 			n = path.Base(n)
 			id, instant := "", ""
 			if l, ok := logfile.ParseName(n); ok {
-				id, instant = l.FileID, l.Instant
+				id = l.FileID
+				if b.version < 8 {
+					instant = l.Instant
+				}
 			} else if f, ok := filegroup.ParseBaseName(n); ok {
 				id, instant = f.FileID, f.Instant
 			}

@@ -112,3 +112,49 @@ func TestRolledBack(t *testing.T) {
 		t.Errorf("fault %+v", f)
 	}
 }
+
+// TestAmplification holds write amplification and log growth against sums over the commits' own numbers.
+func TestAmplification(t *testing.T) {
+	a := ask[api.Activity](t, testService(t), api.OpActivity, `{"table":"mor_compacted_h0150"}`)
+	// Bytes written, of new data, both so far, and of logs that no base file has taken up.
+	want := [][5]int64{
+		{25566, 25566, 25566, 25566, 0},        // insert
+		{3950, 3950, 29516, 29516, 3950},       // update into logs
+		{25501, 0, 55017, 29516, 0},            // compaction
+		{3950, 3950, 58967, 33466, 3950},       // update into logs
+		{2018, 2018, 60985, 35484, 5968},       // delete into logs
+		{25444, 0, 86429, 35484, 0},            // compaction
+		{17052, 2834 + 3419, 103481, 41737, 0}, // 2 of 6 and 2 of 5 records of two base files
+		{1137, 1137, 104618, 42874, 1137},      // update into a log
+	}
+	if len(a.Commits) != len(want) {
+		t.Fatalf("%d commits, want %d", len(a.Commits), len(want))
+	}
+	for i, c := range a.Commits {
+		if got := [5]int64{c.Base + c.Log, c.New, c.Written, c.NewSoFar, c.LogsLeft}; got != want[i] {
+			t.Errorf("%s %s: %v, want %v", c.Requested, c.Operation, got, want[i])
+		}
+	}
+}
+
+// TestGroupGone: what is known of the slice of a file that is no longer there, by what wrote it and by what removed it.
+func TestGroupGone(t *testing.T) {
+	g := ask[api.Group](t, testService(t), api.OpGroup, `{"table":"cow_trips_h102","partition":"sao_paulo","file_id":"70c165d1-938b-449d-9ae8-e7e1ddd2e117-0"}`)
+	wrote, removed := 0, 0
+	for _, e := range g.Events {
+		if !e.Gone {
+			continue
+		}
+		switch {
+		case e.What == "base file" && e.Slice == e.Instant:
+			wrote++
+		case e.What == "cleaned" && strings.Contains(e.File, "_"+e.Slice+"."):
+			removed++
+		default:
+			t.Errorf("%+v", e)
+		}
+	}
+	if wrote != 3 || removed != 3 {
+		t.Errorf("%d files written and %d removed, want 3 of each", wrote, removed)
+	}
+}

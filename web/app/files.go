@@ -184,7 +184,7 @@ func legendFiles(f *api.Files) goapp.UI {
 			there["compaction"] = there["compaction"] || g.PendingCompaction != ""
 			there["clustering"] = there["clustering"] || g.PendingClustering != ""
 			for _, sl := range g.Slices {
-				there["older"] = there["older"] || !sl.Latest && g.ReplacedBy == ""
+				there["older"] = there["older"] || !sl.Latest && sl.Committed && g.ReplacedBy == ""
 				if sl.Base != nil {
 					there[sl.Base.State] = true
 				}

@@ -22,6 +22,26 @@ type groupView struct {
 	Rev  int
 
 	all bool // every instant is drawn, however many there are
+
+	width   float64 // of the chart
+	release func()
+}
+
+// OnMount implements go-app's Mounter.
+func (v *groupView) OnMount(goapp.Context) {
+	v.release = watchWidth("group-width", func(w float64) {
+		if w > 0 && w != v.width {
+			v.width = w
+			v.Update()
+		}
+	})
+}
+
+// OnDismount implements go-app's Dismounter.
+func (v *groupView) OnDismount() {
+	if v.release != nil {
+		v.release()
+	}
 }
 
 func asJSON(v any) string {
@@ -48,7 +68,7 @@ func (v *groupView) Render() goapp.UI {
 	default:
 		body = append(body, v.group(g.val)...)
 	}
-	return view.Div("group-view", view.Group(body...)...)
+	return view.Div("group-view", view.Group(append([]goapp.UI{goapp.Div().ID("group-width")}, body...)...)...)
 }
 
 func (v *groupView) group(a *api.Group) []goapp.UI {
@@ -130,17 +150,15 @@ func (v *groupView) chart(a *api.Group) goapp.UI {
 	for i, t := range times {
 		column[t] = i
 	}
-	const left, step, lane, top, floor = 6.0, 52.0, 60.0, 20.0, 50.0
-	type row struct{ key string }
+	const left, lane, top, floor = 128.0, 60.0, 34.0, 50.0
+	step := min(max((v.width-left-14)/float64(max(len(times), 1)), 52), 170)
 	rowOf := map[string]int{}
-	var rows []row
-	add := func(key string) int {
-		if i, ok := rowOf[key]; ok {
-			return i
+	var rows []string
+	add := func(key string) {
+		if _, ok := rowOf[key]; !ok {
+			rowOf[key] = 0
+			rows = append(rows, key)
 		}
-		rowOf[key] = len(rows)
-		rows = append(rows, row{key: key})
-		return len(rows) - 1
 	}
 	for _, sl := range a.Group.Slices {
 		add(sl.BaseInstant)
@@ -149,6 +167,11 @@ func (v *groupView) chart(a *api.Group) goapp.UI {
 		if e.Slice != "" {
 			add(e.Slice)
 		}
+	}
+	// As in the list of files, the newest slice is the first.
+	slices.SortFunc(rows, func(a, b string) int { return strings.Compare(b, a) })
+	for i, key := range rows {
+		rowOf[key] = i
 	}
 	x := func(i int) float64 { return left + float64(i)*step }
 	most := int64(1)
@@ -160,13 +183,22 @@ func (v *groupView) chart(a *api.Group) goapp.UI {
 			most = max(most, l.Size)
 		}
 	}
+	for _, e := range a.Events {
+		if e.Gone && e.Stats != nil {
+			most = max(most, e.Stats.Bytes)
+		}
+	}
 	tall := func(n int64) float64 {
 		return 6 + 24*math.Log1p(float64(max(n, 0)))/math.Log1p(float64(most))
 	}
 	var shapes []goapp.UI
 	for i, t := range times {
-		shapes = append(shapes, view.Svg("line").Attr("data-c", "group-at "+view.ActionClass(action[t])).Attr("x1", view.Px(x(i)+step/2)).Attr("x2", view.Px(x(i)+step/2)).Attr("y1", "14").Attr("y2", view.Px(top+float64(len(rows))*lane)).Body(view.Svg("title").Text(t+" "+action[t])),
+		shapes = append(shapes, view.Svg("line").Attr("data-c", "group-at "+view.ActionClass(action[t])).Attr("x1", view.Px(x(i)+step/2)).Attr("x2", view.Px(x(i)+step/2)).Attr("y1", view.Px(top-4)).Attr("y2", view.Px(top+float64(len(rows))*lane)).Body(view.Svg("title").Text(t+" "+action[t])),
 			view.Svg("circle").Attr("data-c", "group-dot "+view.ActionClass(action[t])).Attr("cx", view.Px(x(i)+step/2)).Attr("cy", "8").Attr("r", "4").Body(view.Svg("title").Text(t+" "+action[t])))
+		if _, clock, ok := strings.Cut(model.Clock(t), " "); ok && step >= 62 {
+			clock, _, _ = strings.Cut(clock, ".")
+			shapes = append(shapes, view.Svg("text").Attr("data-c", "group-clock").Attr("x", view.Px(x(i)+step/2)).Attr("y", "25").Attr("text-anchor", "middle").Text(clock))
+		}
 	}
 	// A box stands over the middle of its instant's column: from, to the left and right of it.
 	box := func(class string, t string, r int, n int64, from, to float64, title string) {
@@ -223,16 +255,23 @@ func (v *groupView) chart(a *api.Group) goapp.UI {
 		}
 		switch e.What {
 		case "cleaned", "rolled back":
+			if !e.Gone {
+				continue // a rollback that appended a command block to it
+			}
 			cx, cy := x(i)+step/2, top+float64(r)*lane+floor-14
 			shapes = append(shapes, view.Svg("path").Attr("data-c", "group-gone").Attr("d", "M"+view.Px(cx-6)+" "+view.Px(cy-6)+"l12 12m0 -12l-12 12").Body(view.Svg("title").Text(text.F("%s: %s", text.Said(e.What), e.File))))
 		case "base file", "log file":
 			if e.Gone {
-				box("group-was", e.Instant, r, 0, -13, 13, e.File+", "+text.T("no longer there"))
+				var size int64
+				if e.Stats != nil {
+					size = e.Stats.Bytes
+				}
+				box("group-was", e.Instant, r, size, -13, 13, e.File+", "+text.F("%s, %s", model.Bytes(size), text.T("no longer there")))
 			}
 		}
 	}
 	for r := range rows {
-		shapes = append(shapes, view.Svg("text").Attr("data-c", "group-name").Attr("x", "4").Attr("y", view.Px(top+float64(r)*lane+13)).Text(text.T("slice")+" "+rows[r].key))
+		shapes = append(shapes, view.Svg("text").Attr("data-c", "group-name").Attr("x", "4").Attr("y", view.Px(top+float64(r)*lane+floor-5)).Text(rows[r]))
 	}
 	var more goapp.UI
 	if hidden > 0 {
@@ -243,7 +282,8 @@ func (v *groupView) chart(a *api.Group) goapp.UI {
 	}
 	width, height := x(len(times))+left, top+float64(len(rows))*lane
 	return view.Div("group-chart", view.Group(
-		view.Div("toolbar", goapp.H2().Text(text.T("Slices along time")), more, view.Div("legend", legend("group-base", text.T("base file")), legend("group-log", text.T("log file")), legend("group-was", text.T("no longer there")))),
+		view.Div("toolbar", goapp.H2().Text(text.T("Slices along time")), view.Span("dim", text.T("one step for each instant, the newest slice first")), more, view.Div("legend", legend("group-base", text.T("base file")), legend("group-log", text.T("log file")), legend("group-was", text.T("no longer there")),
+			goapp.Span().Class("legend-item").Body(view.Svg("svg").Attr("data-c", "group-key").Attr("viewBox", "0 0 12 12").Attr("aria-hidden", "true").Body(view.Svg("path").Attr("data-c", "group-gone").Attr("d", "M1.5 1.5l9 9m0 -9l-9 9")), goapp.Text(text.T("a file was removed"))))),
 		goapp.Div().Class("plot").TabIndex(0).Role("group").Aria("label", text.T("Slices along time; the table below has the same")).Body(
 			view.Svg("svg").Attr("width", view.Px(max(width, 240))).Attr("height", view.Px(height)).Attr("role", "img").Attr("aria-label", text.T("Slices along time; the table below has the same")).Body(shapes...)),
 	)...)

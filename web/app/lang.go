@@ -134,7 +134,7 @@ func (r *Root) langButton() goapp.UI {
 	if to.code == text.Chinese {
 		short = "中"
 	}
-	return goapp.Button().Type("button").ID("switch-lang").Class("icon-button", "lang-button").Title(to.name).Aria("label", to.name).Lang(to.tag).Text(short).
+	return goapp.Button().Type("button").ID("switch-lang").Class("icon-button", "lang-button").Title(to.name).Aria("label", short+": "+to.name).Lang(to.tag).Text(short).
 		OnClick(func(goapp.Context, goapp.Event) { r.setLang(to.code) }, to.code)
 }
 

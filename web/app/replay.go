@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -322,14 +323,19 @@ func (v *replayView) stage(s *api.Scan) goapp.UI {
 		side = append(side, v.merged(s, step))
 	}
 	return view.Div("replay-stage", view.Group(
-		view.Div("replay-main", view.Group(append(notes, v.narration(s, step), v.strips(s, step), legendStatus())...)...),
+		view.Div("replay-main", view.Group(append(notes, v.narration(s, step), v.strips(s, step), legendStatus(s))...)...),
 		view.Div("replay-side", side...),
 	)...)
 }
 
-func legendStatus() goapp.UI {
+// legendStatus names what can become of a block; that a command takes one out of the queue only where it happens.
+func legendStatus(s *api.Scan) goapp.UI {
 	var items []goapp.UI
-	for _, st := range []model.BlockStatus{model.Ahead, model.Queued, model.Merged, model.Skipped, model.RolledBack} {
+	all := []model.BlockStatus{model.Ahead, model.Queued, model.Merged, model.Skipped}
+	if slices.ContainsFunc(s.Steps, func(x api.ScanStep) bool { return len(x.Removed) > 0 }) {
+		all = append(all, model.RolledBack)
+	}
+	for _, st := range all {
 		items = append(items, goapp.Span().Class("legend-item").Body(goapp.Span().Class("status-swatch", st.Class()), goapp.Text(st.String())))
 	}
 	return view.Div("legend", items...)

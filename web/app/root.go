@@ -40,7 +40,9 @@ type Root struct {
 	rows   *rowsView   // the rows that are shown, nil for none
 	helped goapp.Value // what had the focus before the help
 	notice *notice
-	drops  int
+	// stranger is the notice about the present address, nil for none.
+	stranger *notice
+	drops    int
 	// typed is the place of a store that the form on the home page is to show; recent are the folders
 	// chosen earlier; found is what was found out about a server that does not answer.
 	typed   model.Store
@@ -137,6 +139,7 @@ func (r *Root) OnNav(ctx goapp.Context) {
 		st.Table = clean
 		r.replace(ctx, st)
 	}
+	r.tellStrangers(model.Strangers(hash))
 	if st.Table == "" && !r.tablesAsked {
 		r.tablesAsked = true
 		r.loadTables(ctx)
@@ -151,6 +154,23 @@ func (r *Root) OnNav(ctx goapp.Context) {
 		r.s.apply(st)
 	}
 	r.title()
+}
+
+// tellStrangers says what of an address has no meaning; what was said of another address goes.
+func (r *Root) tellStrangers(parts []string) {
+	if r.stranger != nil && r.notice == r.stranger {
+		r.notice = nil
+	}
+	r.stranger = nil
+	if len(parts) == 0 || r.notice != nil {
+		return
+	}
+	said := strings.Join(parts, ", ")
+	if len(said) > 120 {
+		said = strings.ToValidUTF8(said[:120], "") + "…"
+	}
+	r.stranger = &notice{"calm", text.F("The address asks for something that this page does not know: %s. The default is shown instead.", said)}
+	r.notice = r.stranger
 }
 
 // keep remembers a full location by its clean form for this tab's life, and tells the user

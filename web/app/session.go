@@ -247,10 +247,16 @@ func (s *Session) ensure() {
 			wantAsOf(s, &s.activity, "activity", s.activityFrom+" to "+s.activityTo, api.OpActivity,
 				api.ActivityRequest{Table: t, From: s.activityFrom, To: s.activityTo, Limit: activityCommits, Metadata: true})
 		}
+		if st.Archived || s.archivedChosen() {
+			s.askArchive = true
+		}
 		if s.askArchive {
 			want(s, &s.archived, "to "+s.archivedTo, api.OpTimeline, api.TimelineRequest{Table: t, Archived: true,
 				TimelinePage: api.TimelinePage{Limit: 1, ArchivedTo: s.archivedTo, ArchivedLimit: archivedPage}})
 			s.takeArchive()
+			if len(s.archive) > 0 && s.archived.val != nil && s.archived.val.ArchivedMore && s.archivedTo != s.archive[0].Requested && s.archivedChosen() && st.Instant < s.archive[0].Requested {
+				s.earlier() // the chosen one lies further back
+			}
 		}
 	case model.Files:
 		s.ensureFiles(t)
@@ -467,6 +473,24 @@ func (s *Session) takeArchive() {
 		}
 	}
 	s.archive = append(fresh, s.archive...)
+}
+
+// archivedChosen reports whether the chosen instant is none of those known: it may be an archived one.
+func (s *Session) archivedChosen() bool {
+	all := s.instants()
+	return s.state.Instant != "" && all != nil && s.unread() == 0 && all.Find(s.state.Instant, s.state.Action) < 0
+}
+
+// hideArchive forgets the archived instants; a chosen one is not chosen any more.
+func (s *Session) hideArchive() {
+	st := s.state
+	if i := s.instants().Find(st.Instant, st.Action); i >= 0 && i < len(s.archive) {
+		st.Instant, st.Action = "", ""
+	}
+	s.askArchive, s.archivedTo, s.archive, s.archiveSeen = false, "", nil, nil
+	s.archived.reset()
+	st.Archived = false
+	s.navigate(st)
 }
 
 // earlier asks for archived instants before those known.

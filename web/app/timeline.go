@@ -30,14 +30,16 @@ type timelineView struct {
 	release func()
 
 	extent    model.Extent // the part of the axis that is seen
-	laid      laid         // as drawn last
-	hits      []hit        // where the bars and bins are
-	hover     int          // index of the instant under the pointer, plus one
-	over      *hit         // the bin under the pointer
-	search    string       // what is looked for among the instants
-	miss      string       // says that nothing was found, or something else
-	mouse     float64      // where the pointer is on the plot, as a share of its width
-	dragged   bool         // a drag ended just now: its click chooses nothing
+	zoomed    string       // that part as the address has it
+	zoomRest  *time.Timer
+	laid      laid    // as drawn last
+	hits      []hit   // where the bars and bins are
+	hover     int     // index of the instant under the pointer, plus one
+	over      *hit    // the bin under the pointer
+	search    string  // what is looked for among the instants
+	miss      string  // says that nothing was found, or something else
+	mouse     float64 // where the pointer is on the plot, as a share of its width
+	dragged   bool    // a drag ended just now: its click chooses nothing
 	frame     frame
 	plotEl    goapp.Value
 	listeners []func()
@@ -57,6 +59,10 @@ type timelineView struct {
 	noted struct {
 		list *model.Instants
 		note string
+	}
+	gaps struct {
+		list     *model.Instants
+		n, first int
 	}
 }
 
@@ -99,7 +105,11 @@ func (v *timelineView) OnUpdate(ctx goapp.Context) {
 	v.ctx = ctx
 	st := v.Root.s.state
 	if st.Table != v.seen.Table || st.Axis != v.seen.Axis {
-		v.extent, v.hover, v.over = model.Whole, 0, nil
+		v.hover, v.over = 0, nil
+	}
+	if st.Zoom != v.zoomed {
+		v.zoomed, v.extent = st.Zoom, model.ParseExtent(st.Zoom)
+		v.redraw()
 	}
 	if st.Instant != v.seen.Instant && st.Instant != "" {
 		v.reveal(st)
@@ -111,7 +121,7 @@ func (v *timelineView) OnUpdate(ctx goapp.Context) {
 func (v *timelineView) OnMount(ctx goapp.Context) {
 	v.ctx = ctx
 	v.seen = v.Root.s.state
-	v.extent = model.Whole
+	v.zoomed, v.extent = v.seen.Zoom, model.ParseExtent(v.seen.Zoom)
 	v.Root.zoomer = v.zoomKey
 	ctx.Defer(func(goapp.Context) { v.attach() })
 	v.release = watchWidth("gantt", func(w float64) {
@@ -123,6 +133,9 @@ func (v *timelineView) OnMount(ctx goapp.Context) {
 }
 
 func (v *timelineView) OnDismount() {
+	if v.zoomRest != nil {
+		v.zoomRest.Stop()
+	}
 	v.Root.zoomer = nil
 	v.detach()
 	if v.release != nil {
@@ -203,7 +216,7 @@ func (v *timelineView) gantt() []goapp.UI {
 		return []goapp.UI{view.Loading(text.T("Reading the timeline"), t.slow, t.prog, t.canceller()), view.Div("skeleton", view.Div("bone tall"))}
 	case all.Len() == 0 && !s.askArchive:
 		return []goapp.UI{view.Empty(view.IconTimeline, text.T("No instants yet"), text.T("The table exists, but nothing has been written to it: the timeline folder holds no instants."),
-			view.Button("", text.T("Look into the archive"), func(goapp.Context, goapp.Event) { s.earlier() }))}
+			view.Button("", text.T("Look into the archive"), func(goapp.Context, goapp.Event) { v.showArchive() }))}
 	}
 	count := model.Plural(int64(t.val.Total), "instant")
 	if pending := t.val.pending(); pending > 0 {
@@ -218,7 +231,7 @@ func (v *timelineView) gantt() []goapp.UI {
 	}
 	axis := func(a model.Axis, label, title string) goapp.UI {
 		st := s.state
-		st.Axis = string(a)
+		st.Axis, st.Zoom = string(a), "" // the parts of one axis are others of the next
 		link := goapp.A().Class("seg").Href("#" + st.Fragment()).Title(title).Text(label)
 		if model.Axis(s.state.Axis) == a {
 			link = link.Class("current").Aria("current", true)
@@ -246,6 +259,7 @@ func (v *timelineView) gantt() []goapp.UI {
 			),
 		)...),
 		v.completionNote(all),
+		v.gapNote(all),
 		view.Findings(t.val.Finding),
 		v.archiveNote(),
 		long,
@@ -265,11 +279,29 @@ func (v *timelineView) drawn() goapp.UI {
 func (v *timelineView) show(e model.Extent) {
 	zoomed := v.extent.Zoomed()
 	v.extent = e
+	v.noteZoom()
 	if e.Zoomed() != zoomed {
 		v.Update() // the buttons are others
 		return
 	}
 	v.redraw()
+}
+
+// noteZoom puts the part shown into the address once it rests.
+func (v *timelineView) noteZoom() {
+	if v.zoomRest != nil {
+		v.zoomRest.Stop()
+	}
+	v.zoomRest = time.AfterFunc(300*time.Millisecond, func() {
+		r := v.Root
+		r.s.dispatch(func() {
+			st := r.s.state
+			if said := v.extent.String(); v.Mounted() && st.View == model.Timeline && said != st.Zoom {
+				v.zoomed, st.Zoom = said, said
+				r.remember(r.ctx, st)
+			}
+		})
+	})
 }
 
 // completionNote says what the axis of completion times can't show.
@@ -284,6 +316,21 @@ func (v *timelineView) completionNote(all *model.Instants) goapp.UI {
 		return goapp.P().ID("completion-note").Class("dim").Text(said)
 	}
 	return nil
+}
+
+// gapNote says how many instants have gaps in their states, and leads to the first.
+func (v *timelineView) gapNote(all *model.Instants) goapp.UI {
+	if v.gaps.list != all {
+		v.gaps.list = all
+		v.gaps.n, v.gaps.first = all.Gaps()
+	}
+	if v.gaps.n == 0 || v.gaps.first >= all.Len() {
+		return nil
+	}
+	st := v.Root.s.state
+	st.Instant, st.Action = all.Requested(v.gaps.first), all.Action(v.gaps.first)
+	return goapp.P().ID("gap-note").Class("dim").Body(view.Span("gap-mark", "!"), goapp.Text(" "+text.F("%s with a gap in its states, marked so. The first:", model.Plural(int64(v.gaps.n), "instant"))+" "),
+		view.Link("link mono", st, goapp.Text(st.Instant)), goapp.Text(" "+text.T(all.Gap(v.gaps.first))))
 }
 
 // searchBox looks for instants by time, action and state.
@@ -353,13 +400,22 @@ func (v *timelineView) archiveButton() goapp.UI {
 	case a.fault != nil:
 		return view.Button("small", text.T("Try the archive again"), a.retrier(s))
 	case a.val == nil:
-		return view.Button("small", text.T("Archived instants"), func(goapp.Context, goapp.Event) { s.earlier() })
-	case a.val.ArchivedMore:
-		return view.Button("small", text.T("Earlier archived instants"), func(goapp.Context, goapp.Event) { s.earlier() })
+		return view.Button("small", text.T("Archived instants"), func(goapp.Context, goapp.Event) { v.showArchive() })
 	case len(s.archive) == 0:
 		return view.Span("dim", text.T("no archived instants"))
 	}
-	return nil
+	hide := view.Button("small", text.T("Hide archived instants"), func(goapp.Context, goapp.Event) { s.hideArchive() })
+	if a.val.ArchivedMore {
+		return view.Div("actions", view.Button("small", text.T("Earlier archived instants"), func(goapp.Context, goapp.Event) { s.earlier() }), hide)
+	}
+	return hide
+}
+
+// showArchive shows archived instants, too: the newest of them at first.
+func (v *timelineView) showArchive() {
+	st := v.Root.s.state
+	st.Archived, st.Zoom = true, ""
+	v.Root.navigate(st)
 }
 
 func (v *timelineView) archiveNote() goapp.UI {
@@ -554,6 +610,8 @@ func (v *timelineView) plot(list *model.Instants) goapp.UI {
 			ghosts[x.To] = x
 		}
 	}
+	var included []goapp.UI // bars drawn over what is later than the time cursor
+	var marks []goapp.UI
 	for i, la := range lanes {
 		if i > 0 {
 			shapes = append(shapes, view.Svg("line").Attr("data-c", "lane-line").Attr("x1", "0").Attr("x2", view.Px(p.Width)).Attr("y1", view.Px(la.y-laneGap/2+1)).Attr("y2", view.Px(la.y-laneGap/2+1)))
@@ -561,6 +619,7 @@ func (v *timelineView) plot(list *model.Instants) goapp.UI {
 		shapes = append(shapes, view.Svg("text").Attr("data-c", "lane-label").Attr("x", "4").Attr("y", view.Px(la.y+11)).Text(la.l.Action))
 		shapes = append(shapes, v.bins(&la.l, la.y+laneHead)...)
 		dense := map[string]*strings.Builder{}
+		var gaps strings.Builder
 		for _, b := range la.l.Bars {
 			top := la.y + laneHead + float64(b.Row)*rowPitch
 			v.hits = append(v.hits, hit{b.X - 2, b.X + b.W + 2, top - 2, top + 12, b.Index, nil})
@@ -572,38 +631,60 @@ func (v *timelineView) plot(list *model.Instants) goapp.UI {
 				if b.Index < archived {
 					class += " archived"
 				}
+				if st.AsOf != "" && list.Requested(b.Index) > st.AsOf {
+					class += " later"
+				}
 				d := dense[class]
 				if d == nil {
 					d = &strings.Builder{}
 					dense[class] = d
 				}
 				d.WriteString("M" + view.Px(b.X) + " " + view.Px(top) + "h" + view.Px(b.W) + "v11h-" + view.Px(b.W) + "z")
+			} else if drawn := v.bar(list.At(b.Index), b, top, st, b.Index < archived); st.AsOf != "" && list.Requested(b.Index) <= st.AsOf {
+				included = append(included, drawn)
 			} else {
-				shapes = append(shapes, v.bar(list.At(b.Index), b, top, st, b.Index < archived))
+				shapes = append(shapes, drawn)
+			}
+			if list.Gap(b.Index) != "" {
+				gaps.WriteString("M" + view.Px(b.X-1) + " " + view.Px(top-4) + "h10l-5 8z")
 			}
 			if at, ok := wanted[list.Requested(b.Index)]; ok {
 				wanted[list.Requested(b.Index)] = append(at, point{la.l.Action, b.X + min(b.W, 60)/2, top + 5.5})
 			}
 		}
-		for _, class := range []string{"", " open", " archived", " open archived"} {
+		if gaps.Len() > 0 {
+			marks = append(marks, view.Svg("path").Attr("data-c", "gap").Attr("d", gaps.String()))
+		}
+		for _, class := range []string{"", " open", " archived", " open archived", " later", " open later", " archived later", " open archived later"} {
 			if d := dense[class]; d != nil {
-				shapes = append(shapes, view.Svg("g").Attr("data-c", "bar many "+view.ActionClass(la.l.Action)+class).Body(view.Svg("path").Attr("data-c", "shape").Attr("d", d.String())))
+				to := &included
+				if st.AsOf == "" || strings.HasSuffix(class, " later") {
+					to = &shapes
+				}
+				*to = append(*to, view.Svg("g").Attr("data-c", "bar many "+view.ActionClass(la.l.Action)+class).Body(view.Svg("path").Attr("data-c", "shape").Attr("d", d.String())))
 			}
 		}
 	}
 	for i, la := range lanes {
-		for at, x := range ghosts {
+		for _, x := range related {
+			if ghosts[x.To] != x {
+				continue
+			}
 			// In the lane of its action, which the relation's note tells; else in the first lane.
 			if la.l.Action == x.Note || i == 0 && !slices.ContainsFunc(lanes, func(l laneAt) bool { return l.l.Action == x.Note }) {
 				if shape, to, ok := v.ghost(&la.l, chart, p, la.y+laneHead, x); ok {
 					shapes = append(shapes, shape)
-					wanted[at] = append(wanted[at], to)
+					wanted[x.To] = append(wanted[x.To], to)
 				}
 			}
 		}
 	}
+	later, line := v.cursorLine(list, chart, p, axis, height)
+	shapes = append(shapes, view.Group(later)...)
+	shapes = append(shapes, included...)
+	shapes = append(shapes, marks...)
 	shapes = append(shapes, v.relations(related, wanted, height)...)
-	shapes = append(shapes, v.cursorLine(list, chart, p, axis, height)...)
+	shapes = append(shapes, line...)
 	svg := view.Svg("svg").Attr("width", view.Px(p.Width)).Attr("height", view.Px(height)).
 		Attr("role", "group").Attr("aria-label", text.F("Timeline: %s. Use j and k to move, w and s to zoom.", model.Plural(int64(list.Len()), "instant"))).
 		Body(shapes...).OnClick(v.pick).On("keydown", v.pickKey)
@@ -621,16 +702,17 @@ func (v *timelineView) plot(list *model.Instants) goapp.UI {
 	return goapp.Div().ID("timeline-plot").Class(class).Body(body...)
 }
 
-// cursorLine marks the instant of the time cursor, and what is later than it.
-func (v *timelineView) cursorLine(list *model.Instants, chart *model.Chart, p *model.Plot, axis model.Axis, height float64) []goapp.UI {
+// cursorLine marks the instant of the time cursor, and what is later than it: later lies over what is not seen as of
+// then, nil for nothing.
+func (v *timelineView) cursorLine(list *model.Instants, chart *model.Chart, p *model.Plot, axis model.Axis, height float64) (later goapp.UI, line []goapp.UI) {
 	s := v.Root.s
 	if s.state.AsOf == "" || s.stops().Len() == 0 {
-		return nil
+		return nil, nil
 	}
 	place := s.stops().Place(s.state.AsOf)
 	i := s.stops().Index(place)
 	if i < 0 || list.Requested(i) > s.state.AsOf {
-		return nil
+		return nil, nil
 	}
 	at := p.XOf(chart.Fraction(i))
 	if axis == model.InSteps {
@@ -643,20 +725,19 @@ func (v *timelineView) cursorLine(list *model.Instants, chart *model.Chart, p *m
 	}
 	if at < -1 || at > p.Width+1 {
 		if at > p.Width || axis == model.OnCompleted {
-			return nil
+			return nil, nil
 		}
 		at = 0
 	}
-	var out []goapp.UI
 	if axis != model.OnCompleted && at < p.Width {
 		// Time travel goes by requested times: on the axis of completion times both lie on both sides.
-		out = append(out, view.Svg("rect").Attr("data-c", "cursor-later").Attr("x", view.Px(at)).Attr("y", view.Px(axisH-6)).Attr("width", view.Px(p.Width-at)).Attr("height", view.Px(height)))
+		later = view.Svg("rect").Attr("data-c", "cursor-later").Attr("x", view.Px(at)).Attr("y", view.Px(axisH-6)).Attr("width", view.Px(p.Width-at)).Attr("height", view.Px(height))
 	}
 	label, anchor := at+5, "start"
 	if at > p.Width-60 {
 		label, anchor = at-5, "end"
 	}
-	return append(out,
+	return later, append(line,
 		view.Svg("line").Attr("data-c", "cursor-line").Attr("x1", view.Px(at)).Attr("x2", view.Px(at)).Attr("y1", view.Px(axisH-8)).Attr("y2", view.Px(height)),
 		view.Svg("text").Attr("data-c", "cursor-text").Attr("x", view.Px(label)).Attr("y", view.Px(height-4)).Attr("text-anchor", anchor).Text(text.T("as of")))
 }
@@ -748,7 +829,7 @@ func (v *timelineView) ghost(l *model.Lane, chart *model.Chart, p *model.Plot, y
 	said := text.F("%s %s: undone by the %s %s, gone from the timeline", x.Note, x.To, x.FromAction, x.From)
 	return view.Svg("g").Attr("data-c", "ghost "+view.ActionClass(x.Note)).Body(view.Svg("title").Text(said),
 		view.Svg("rect").Attr("data-c", "shape").Attr("x", view.Px(at)).Attr("y", view.Px(top)).Attr("width", view.Px(wide)).Attr("height", "11").Attr("rx", "2.5"),
-		view.Svg("path").Attr("data-c", "shape").Attr("d", "M"+view.Px(at+2)+" "+view.Px(top+3)+"l4 5m0 -5l-4 5")), point{l.Action, at + wide/2, top + 5.5}, true
+		view.Svg("text").Attr("data-c", "act-note").Attr("x", view.Px(at+wide+4)).Attr("y", view.Px(top+9)).Text(text.T("gone"))), point{l.Action, at + wide/2, top + 5.5}, true
 }
 
 // point is where an instant is drawn.
@@ -905,6 +986,9 @@ func (v *timelineView) bar(in api.Instant, b model.Bar, y float64, st model.Stat
 		took += text.T(" (file time)")
 	}
 	label := text.F("%s, %s", in.Action+" "+in.Requested, text.Said(strings.ToLower(in.State))) + took
+	if gap := v.Root.s.instants().Gap(b.Index); gap != "" {
+		label = text.F("%s: %s", label, text.T(gap))
+	}
 	shapes := []goapp.UI{
 		view.Svg("title").Text(label),
 	}
@@ -1002,6 +1086,9 @@ func (v *timelineView) list() goapp.UI {
 				class += " later"
 			}
 			end := []goapp.UI{}
+			if gap := list.Gap(i); gap != "" {
+				end = append(end, goapp.Span().Class("gap-mark").Title(text.T(gap)).Role("img").Aria("label", text.T(gap)).Text("!"))
+			}
 			if t := view.StateTag(in.State); t != nil {
 				end = append(end, t)
 			} else {

@@ -49,6 +49,37 @@ test("a failed write's inflight file tells its workload, and the pending ones wh
   await open_.click();
   await p.waitForSelector(".pending-box");
   assert.match(await p.textContent(".detail"), /Since.*\d{14}/s);
+  // Its log files are told from those that count, though their names do not tell who wrote them.
+  await p.click('a:has-text("Files")');
+  await p.waitForSelector('.slice .box.log.uncommitted');
+  const logs = await p.$$eval(".slice .box.log", (list) => list.map((b) => `${b.textContent}${b.classList.contains("uncommitted") ? " not" : ""}`));
+  assert.deepEqual(logs, ["1", "2 not", "1 not", "1"]);
+  assert.match(await p.textContent(".legend"), /not committed/);
+  clean(p);
+  await p.context().close();
+});
+
+test("what a rollback undid is drawn where it was, and no link leads to nothing", async () => {
+  const p = await page(env, "#/t=sample:mor_rollback_multi_h0150&v=timeline&i=20261129232717337&act=rollback");
+  await ready(p);
+  await p.waitForSelector(".undone");
+  assert.match(await p.textContent(".undone"), /20261129232638088 undone by this, gone from the timeline/);
+  assert.equal(await p.locator(".undone a").count(), 0);
+  assert.doesNotMatch(await p.textContent(".sub"), /mor_rollback_multi_h0150/);
+  await p.waitForSelector('[data-c~="ghost"]');
+  assert.equal(await p.locator('path[data-c~="rel-rolls-back"]').count(), 1);
+  await p.goto(p.url().replace(/i=\d+&act=rollback/, "i=20261129232638088"));
+  await p.waitForSelector('.detail:has-text("the rollback 20261129232717337 undid it")');
+  clean(p);
+  await p.context().close();
+});
+
+test("write amplification and log growth stand beside rows and bytes; an empty part says so", async () => {
+  const p = await open("mor_compacted_h0150", "v=timeline&ac=1");
+  await p.waitForSelector('[data-c~="act-line"]');
+  assert.equal(await p.locator('[data-c~="act-rewrite"]').count(), 2); // the compactions
+  const notes = await p.$$eval('[data-c~="act-note"]', (list) => list.map((x) => x.textContent));
+  assert.ok(notes.includes("2.44× in all, at most 2.73×") && notes.includes("now 1.11 KB, at most 5.83 KB"), notes.join("; "));
   clean(p);
   await p.context().close();
 });

@@ -154,6 +154,8 @@ func TestSame(t *testing.T) {
 		{"27", "26", false}, {"", "26", false}, {" ", "26", false}, {"requested", "REQUESTED", true}, {"\"REQUESTED\"", "REQUESTED", true},
 		{"inflight", "REQUESTED", false}, {"1e1000000000", "26", false}, {"52/2", "26", false}, {"2 6", "26", false},
 		{"20261129235608881", "20261129235608881", true}, {"20261129235608882", "20261129235608881", false},
+		{"…608881", "20261129235608881", true}, {"...608881", "20261129235608881", true}, {"608881", "20261129235608881", true}, {"…608882", "20261129235608881", false},
+		{"8881", "20261129235608881", false}, {"608881", "1608881", false},
 	} {
 		if got := lesson.Same(c.typed, c.answer); got != c.want {
 			t.Errorf("%q for %q: %v", c.typed, c.answer, got)

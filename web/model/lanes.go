@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"hudiscope/core/api"
+	"strconv"
+	"strings"
 )
 
 // Axis is what the horizontal direction of a timeline means.
@@ -90,6 +92,27 @@ type Extent struct{ A, B float64 }
 
 // Whole is the extent of everything.
 var Whole = Extent{0, 1}
+
+// String writes the extent for an address: "" for the whole, else both ends as shares.
+func (e Extent) String() string {
+	if !e.Zoomed() {
+		return ""
+	}
+	// As many digits as the part needs to be told apart.
+	digits := 2 - int(math.Floor(math.Log10(math.Max(e.B-e.A, leastExtent))))
+	return strconv.FormatFloat(e.A, 'f', digits, 64) + "-" + strconv.FormatFloat(e.B, 'f', digits, 64)
+}
+
+// ParseExtent is the inverse of String; what is no extent is the whole.
+func ParseExtent(said string) Extent {
+	from, to, ok := strings.Cut(said, "-")
+	a, err1 := strconv.ParseFloat(from, 64)
+	b, err2 := strconv.ParseFloat(to, 64)
+	if !ok || err1 != nil || err2 != nil || !(a >= 0 && b <= 1 && b-a >= leastExtent) {
+		return Whole
+	}
+	return Extent{a, b}
+}
 
 // Zoomed reports whether only a part is seen.
 func (e Extent) Zoomed() bool { return e.B-e.A < 0.999 }

@@ -25,6 +25,7 @@ func TestStateRoundTrip(t *testing.T) {
 		{Table: "sample:x", View: Files, Anatomy: "a=1/.f_1.log.1", AnatomyFrom: 17, AnatomyLen: 4000, AnatomyPart: "3.0.2", AsOf: "20261129225100017"},
 		{Table: "sample:x", View: Files, Partition: "a", FileID: "f", GroupHistory: true, Map: true},
 		{Table: "sample:x", View: Timeline, Activity: true},
+		{Table: "sample:x", View: Timeline, Archived: true, Zoom: "0.25-0.50"},
 		{Table: "https://host:9000/a b/t#1/?x=1&y=ü", View: Rows, AsOf: "20261129225100017", HideMeta: true},
 		{Table: "drop:1", View: Timeline, Instant: "20261129233447240", Action: "savepoint", Axis: "steps"},
 		{Table: "sample:x", View: Files, FileID: "4475257a-0a28-4fc1-9107-ce6639a1845c-0", Slice: "20261129231416761"},
@@ -42,6 +43,36 @@ func TestStateRoundTrip(t *testing.T) {
 	}
 }
 
+func TestStrangersOfAFragment(t *testing.T) {
+	for frag, want := range map[string]string{
+		"":                                  "",
+		"#/":                                "",
+		"#/t=x&v=rows&q=inc&x=steps&r=scan": "",
+		"#/t=x&v=nonsense&q=all":            "v=nonsense q=all",
+		"#/ls=rollback":                     "ls=rollback",
+		"#/t=x&x=up&r=%C3%A9":               "x=up r=é",
+		"#/t=x&a=garbage&v=rows":            "a=garbage",
+		"#/t=x&a=2026-01-31%2023:59:59":     "",
+		"#/t=x&later=1":                     "", // of another release
+	} {
+		if got := strings.Join(Strangers(frag), " "); got != want {
+			t.Errorf("%s: %q, want %q", frag, got, want)
+		}
+	}
+}
+
+func TestExtentInAnAddress(t *testing.T) {
+	for _, e := range []Extent{{0, 0.5}, {0.123456, 0.133456}, {0.9, 0.9000002}} {
+		got := ParseExtent(e.String())
+		if w := e.B - e.A; math.Abs(got.A-e.A) > w/50 || math.Abs(got.B-e.B) > w/50 {
+			t.Errorf("%v came back as %v by %q", e, got, e.String())
+		}
+	}
+	if Whole.String() != "" || ParseExtent("") != Whole || ParseExtent("-1-2") != Whole {
+		t.Error("the whole")
+	}
+}
+
 func TestParseFragmentOfStrangers(t *testing.T) {
 	for frag, want := range map[string]State{
 		"":                            {},
@@ -50,6 +81,8 @@ func TestParseFragmentOfStrangers(t *testing.T) {
 		"#/v=rows":                    {},
 		"#/t=sample:x":                {Table: "sample:x", View: Timeline},
 		"#/t=sample:x&v=nonsense&z=1": {Table: "sample:x", View: Timeline},
+		"#/t=sample:x&z=0.5-0.2":      {Table: "sample:x", View: Timeline},
+		"#/t=sample:x&z=NaN-1&ar=1":   {Table: "sample:x", View: Timeline, Archived: true},
 		"#/t=a%ZZ&b=-4&o=x&v=blocks":  {Table: "a%ZZ", View: Blocks},
 		"#/b=99999999999&t=x":         {Table: "x", View: Timeline},
 		"#/t=x&b=3&o=0&v=blocks&l=f":  {Table: "x", View: Blocks, Log: "f", Block: 4, Byte: 1},

@@ -89,8 +89,11 @@ type State struct {
 	// Byte is the offset plus one of the byte to show in hex.
 	Byte int64
 	// Axis of the timeline: "", "completed" or "steps". Activity shows how much commits wrote below it.
+	// Archived shows archived instants, too; Zoom is the part of the axis that is seen ([Extent.String]), "" for all of it.
 	Axis     string
 	Activity bool
+	Archived bool
+	Zoom     string
 	// HideMeta hides the _hoodie_ columns.
 	HideMeta bool
 	// Key is the record key whose history is shown, or with Prefix the beginning of keys.
@@ -251,6 +254,12 @@ func (s State) Fragment() string {
 	if s.Activity {
 		add("ac", "1")
 	}
+	if s.Archived {
+		add("ar", "1")
+	}
+	if s.Zoom != "" {
+		add("z", s.Zoom)
+	}
 	if s.Lesson != "" {
 		add("ls", s.Lesson)
 		add("ln", itoa(int64(s.LessonStep)+1))
@@ -284,7 +293,9 @@ func ParseFragment(frag string) State {
 		case "act":
 			s.Action = v
 		case "a":
-			s.AsOf = v
+			if timeLike(v) {
+				s.AsOf = v
+			}
 		case "p":
 			s.Partition, s.OnlyPartition = v, true
 		case "f":
@@ -387,6 +398,12 @@ func ParseFragment(frag string) State {
 			s.Map = v == "1"
 		case "ac":
 			s.Activity = v == "1"
+		case "ar":
+			s.Archived = v == "1"
+		case "z":
+			if len(v) < 64 && ParseExtent(v).Zoomed() {
+				s.Zoom = v
+			}
 		case "ls":
 			s.Lesson = v
 		case "ln":
@@ -417,6 +434,49 @@ func ParseFragment(frag string) State {
 		s.View = Timeline
 	}
 	return s
+}
+
+// Strangers are the parts of a fragment that have no meaning here, as they stand in it: views, queries and axes that
+// there are none of, times that are none, and a lesson or a view of no table. ParseFragment takes the default for them.
+func Strangers(frag string) []string {
+	frag = strings.TrimPrefix(strings.TrimPrefix(frag, "#"), "/")
+	if frag == "" {
+		return nil
+	}
+	parts := strings.Split(frag, "&")
+	table := false
+	for _, part := range parts {
+		table = table || strings.HasPrefix(part, "t=") && len(part) > 2
+	}
+	var out []string
+	for _, part := range parts {
+		k, v, _ := strings.Cut(part, "=")
+		v = unescape(v)
+		known := true
+		switch k {
+		case "v":
+			known = table && View(v).known()
+		case "q":
+			known = table && (v == "" || v == "ro" || v == "inc" || v == "cdc")
+		case "x":
+			known = table && (v == "" || v == "completed" || v == "steps")
+		case "r":
+			known = table && (v == "" || v == "scan" || v == "merge")
+		case "a":
+			known = v == "" || timeLike(v)
+		case "ls":
+			known = table
+		}
+		if !known {
+			out = append(out, k+"="+v)
+		}
+	}
+	return out
+}
+
+// timeLike reports whether a text may be a time as Hudi's options take it; whether it is one, the core tells.
+func timeLike(s string) bool {
+	return s != "" && s[0] >= '0' && s[0] <= '9' && strings.Trim(s, "0123456789-:. T") == ""
 }
 
 // digits is a text of decimal digits, or "".
