@@ -244,7 +244,7 @@ func (t *logsScanned) answer() *api.Blocks {
 
 // traceSlice scans the logs of a slice as a snapshot as of an instant does, with the steps told to trace.
 func (h *handle) traceSlice(ctx context.Context, v *filegroup.View, s *filegroup.Slice, asOf string, trace logscan.Recorder) (*logsScanned, error) {
-	if err := h.nameLogs(ctx, v, []string{s.Partition}); err != nil {
+	if err := h.nameLogs(ctx, v, []string{s.Partition}, false); err != nil {
 		return nil, err
 	}
 	g := v.Group(s.Partition, s.FileID)

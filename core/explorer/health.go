@@ -170,7 +170,7 @@ func (h *handle) healthInput(ctx context.Context, req api.HealthRequest) (*healt
 	if err != nil {
 		return nil, err
 	}
-	if err := h.nameLogs(ctx, v, nil); err != nil {
+	if err := h.nameLogs(ctx, v, nil, true); err != nil {
 		return nil, err
 	}
 	tl := v.Timeline

@@ -219,6 +219,13 @@ func (s *Source) renewed(ctx context.Context, n int) error {
 		return nil
 	}
 	_, err := s.renewals.Do(ctx, n, func(ctx context.Context) (struct{}, error) {
+		// A renewal that ended between the question above and now was this one, too.
+		s.mu.Lock()
+		done := s.n > n
+		s.mu.Unlock()
+		if done {
+			return struct{}{}, nil
+		}
 		b, err := s.renew(ctx)
 		if err == nil && !b.Expires.IsZero() && s.now().After(b.Expires) {
 			err = fmt.Errorf("the renewed bundle ended at %s", b.Expires.UTC().Format(time.RFC3339))
