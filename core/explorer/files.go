@@ -12,7 +12,6 @@ import (
 	"hudiscope/core/filegroup"
 	"hudiscope/core/instants"
 	"hudiscope/core/logfile"
-	"hudiscope/core/storage"
 	"hudiscope/core/timeline"
 )
 
@@ -252,7 +251,7 @@ func (s *Service) Files(ctx context.Context, req api.FilesRequest) (*api.Files, 
 	if err != nil {
 		return nil, err
 	}
-	if err := h.nameLogs(ctx, v, req.Partitions, !remote(h.src)); err != nil {
+	if err := h.nameLogs(ctx, v, req.Partitions, false); err != nil {
 		return nil, err
 	}
 	s.next(h, afterFiles, func(ctx context.Context) { h.table.ReadNextSlice(ctx, v) })
@@ -280,15 +279,9 @@ func (s *Service) Files(ctx context.Context, req api.FilesRequest) (*api.Files, 
 // maxWriterBlocks bounds the blocks of a log file that are looked at for the instants that wrote it.
 const maxWriterBlocks = 200
 
-// remote reports whether each read of a source is a request.
-func remote(src storage.Source) bool {
-	_, ok := src.(storage.Prefetcher)
-	return ok
-}
-
 // nameLogs finds out who wrote the log files of some partitions, where their names do not tell it. That takes the metadata
-// of instants: where it is not worth that, only a table with a pending write is looked at, as such a write has left
-// files; a file that no instant at all names is then found by the health check alone.
+// of instants: where it is not worth that, only a table with a pending write is looked at, as such a write leaves files
+// that are not committed. A file that no instant at all names is then found by the page of its group and by health.
 func (h *handle) nameLogs(ctx context.Context, v *filegroup.View, partitions []string, worth bool) error {
 	if !worth && len(v.Timeline.Pending().Write().Instants) == 0 {
 		return nil

@@ -33,7 +33,7 @@ func (s *Service) Group(ctx context.Context, req api.GroupRequest) (*api.Group, 
 	out := &api.Group{Partition: req.Partition, Group: api.FileGroup{FileID: req.FileID, Slices: []api.Slice{}}, Events: []api.GroupEvent{}, Findings: gone}
 	b := groupBook{out: out, slices: map[string]string{}, paths: map[string]string{}, partition: req.Partition, fileID: req.FileID, version: v.Version}
 	if g := v.Group(req.Partition, req.FileID); g != nil {
-		if err := h.nameLogs(ctx, v, []string{req.Partition}, true); err != nil {
+		if err := h.nameLogs(ctx, v, []string{req.Partition}, false); err != nil {
 			return nil, err
 		}
 		out.Group = groupAPI(v, g, cmp.Or(req.AsOf, v.Latest))

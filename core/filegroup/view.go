@@ -246,7 +246,7 @@ func discover(ctx context.Context, src storage.Source, cfg *config.Config, opt O
 func Build(ctx context.Context, cfg *config.Config, tl *timeline.Timeline, l *Listing, opt Options) (*View, error) {
 	v := &View{Release: opt.Release, Version: cfg.Version, Timeline: tl.Whole(), Complete: l.Complete, ByMetadata: l.ByMetadata, byModTime: opt.ByModTime,
 		groups: map[GroupID]*Group{}, byPartition: map[string]*Partition{}, pending: map[GroupID]string{}, clustering: map[string]bool{},
-		writers: &logWriters{named: map[string]bool{}, unnamed: map[string]unnamedLog{}}}
+		writers: &logWriters{named: map[string]bool{}, unnamed: map[string]unnamedLog{}, undone: map[string]string{}}}
 	for _, n := range l.Notes {
 		v.finding("warning", "Files may be missing", n, "")
 	}
