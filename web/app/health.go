@@ -141,13 +141,6 @@ func (v *healthView) summary(a *api.Health) goapp.UI {
 		view.Div("detail-tools", deep, &view.CopyButton{Label: text.T("Copy the findings as JSON"), Make: func() string { return toJSON(a) }}))
 }
 
-func lower(s string) string {
-	if s == "" || s[0] < 'A' || s[0] > 'Z' {
-		return s
-	}
-	return string(s[0]|0x20) + s[1:]
-}
-
 const evidenceShown = 8
 
 func (v *healthView) finding(f *api.HealthFinding) goapp.UI {
