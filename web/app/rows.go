@@ -75,6 +75,8 @@ type rowsView struct {
 	curRow  int64
 	curCol  int
 	inspect bool
+	// back is the cell to be chosen when rows and grid are there.
+	back *leftCell
 }
 
 // rowPage is a page of rows, read or on its way.
@@ -158,6 +160,17 @@ func (v *rowsView) comeBack() {
 	}
 	v.Root.s.leftCell = leftCell{}
 	v.inspect = left.inspect
+	v.back = &left
+	v.goBack()
+}
+
+// goBack chooses the cell to come back to, once both the rows and the grid are there: whichever comes last calls it.
+func (v *rowsView) goBack() {
+	if v.back == nil || v.grid == nil || v.first == nil {
+		return
+	}
+	left := v.back
+	v.back = nil
 	view.AfterFrame(func() {
 		v.inGrid(func() {
 			if v.grid == nil || v.first == nil {
@@ -220,7 +233,7 @@ func (v *rowsView) refresh() {
 	v.first, v.total, v.known, v.fault, v.widths, v.auto, v.shown = nil, 0, false, nil, nil, nil, nil
 	v.menu, v.slots, v.begun, v.later = nil, nil, false, false
 	v.copying.reset()
-	v.top, v.left, v.curRow, v.curCol, v.inspect = 0, 0, 0, 0, false
+	v.top, v.left, v.curRow, v.curCol, v.inspect, v.back = 0, 0, 0, 0, false, nil
 	v.need(0)
 	v.Update()
 }
@@ -456,6 +469,7 @@ func (v *rowsView) attach() {
 		view.Listen(el, "scroll", true, func(goapp.Value) { v.moved() }),
 		func() { obs.Call("disconnect"); resize.Release() },
 	)
+	v.goBack()
 }
 
 func (v *rowsView) measure() {
