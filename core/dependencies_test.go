@@ -75,7 +75,7 @@ func TestDependenciesAreListed(t *testing.T) {
 		check("go.mod", r.Path, r.Version)
 	}
 	packages := 0
-	for _, dir := range []string{"web/e2e", "wasm/edge/test", "tools/servers", "wasm/edge"} {
+	for _, dir := range []string{"web/e2e", "wasm/edge/test", "tools/servers", "wasm/edge", "tools/bench/browser"} {
 		file := filepath.Join("..", dir, "package.json")
 		text, err := os.ReadFile(file)
 		if os.IsNotExist(err) {

@@ -154,13 +154,6 @@ func compare(ctx context.Context, c comparison, n int) (string, error) {
 	cpu := func(r run) float64 { return r.cpu.Seconds() }
 	wall := func(r run) float64 { return r.wall.Seconds() }
 	peak := func(r run) float64 { return float64(r.peak) / (1 << 20) }
-	ratio := func(of func(run) float64) float64 {
-		var q []float64
-		for i := range ours {
-			q = append(q, of(ours[i])/of(theirs[i]))
-		}
-		return median(q)
-	}
 	of := func(runs []run, f func(run) float64) float64 {
 		var v []float64
 		for _, r := range runs {
@@ -168,6 +161,8 @@ func compare(ctx context.Context, c comparison, n int) (string, error) {
 		}
 		return median(v)
 	}
+	// The ratio of the medians, so that it follows from the figures beside it.
+	ratio := func(f func(run) float64) float64 { return of(ours, f) / of(theirs, f) }
 	goal := "–"
 	if c.goal > 0 {
 		goal = fmt.Sprintf("≤ %.2f", c.goal)
