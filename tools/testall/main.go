@@ -45,7 +45,7 @@ var steps = []step{
 	{"wasm", "the tests of core as WebAssembly under Node", 10 * time.Minute, wasmTests},
 	{"gold", "answers of the command against Apache Hudi's own, a subset", 10 * time.Minute, gold},
 	{"edge", "the worker on workerd", 5 * time.Minute, edge},
-	{"e2e", "the page in Chromium", 35 * time.Minute, e2e},
+	{"e2e", "the page in Chromium", 50 * time.Minute, e2e},
 	{"servers", "tables on real web servers, object stores and a bound bucket, and through a fault proxy", 25 * time.Minute, servers},
 	{"fuzz", "every fuzz target for a few seconds", 10 * time.Minute, fuzz},
 }
