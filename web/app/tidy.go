@@ -15,6 +15,10 @@ const (
 	// short collections are better than a long one. To tooMuch comes half of what is in use.
 	worthTidying = 4 << 20
 	tooMuch      = 8 << 20
+	// longRest is how long nothing was drawn before less than that is collected, too, from scraps on: it holds on to elements
+	// of the browser that are not in the page any more.
+	longRest = 3 * time.Second
+	scraps   = 256 << 10
 	// heapRoom is how far the heap may grow before a collection takes place in the midst of a task that allocates much at
 	// once; it is as far as usualGrowth percent of what is in use where that is more.
 	heapRoom    = 64 << 20
@@ -65,9 +69,23 @@ func (t *tidy) check() {
 	}
 	t.armed = false
 	// The first time the browser compiles the collector: that is done while there is little to collect.
-	if t.done == 0 || t.read("/gc/heap/allocs:bytes")-t.done >= worthTidying {
+	switch n := t.read("/gc/heap/allocs:bytes") - t.done; {
+	case t.done == 0 || n >= worthTidying:
 		t.collect()
+	case n >= scraps:
+		t.armed = true
+		time.AfterFunc(longRest-restAfter, t.last)
 	}
+}
+
+// last is check after a long rest.
+func (t *tidy) last() {
+	if time.Since(t.busy) < longRest {
+		time.AfterFunc(restAfter, t.check)
+		return
+	}
+	t.armed = false
+	t.collect()
 }
 
 func (t *tidy) collect() {
