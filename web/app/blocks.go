@@ -142,22 +142,8 @@ func (v *blocksView) findBox(b *api.Blocks) goapp.UI {
 		}
 		note = text.F("%s found", model.Count(int64(n)))
 	}
-	return goapp.Div().Class("find").Role("search").Body(
-		goapp.Input().ID("search").Class("search").Type("search").Aria("label", text.T("Find blocks by kind, instant, fate or file")).Placeholder(text.T("Kind, instant or fate")).
-			Title(text.T("Enter shows the next one, Shift Enter the one before")).AutoComplete(false).Spellcheck(false).Value(v.find).
-			OnInput(func(ctx goapp.Context, _ goapp.Event) { v.find = ctx.JSSrc().Get("value").String() }).
-			OnKeyDown(func(_ goapp.Context, e goapp.Event) {
-				if e.Get("key").String() != "Enter" || e.Get("isComposing").Truthy() {
-					return
-				}
-				e.PreventDefault()
-				by := 1
-				if e.Get("shiftKey").Truthy() {
-					by = -1
-				}
-				v.findNext(by)
-			}),
-		goapp.Span().Class("dim num").Role("status").Text(note))
+	return searchBox(text.T("Kind, instant or fate"), text.T("Find blocks by kind, instant, fate or file"), text.T("Enter shows the next one, Shift Enter the one before"), v.find, note,
+		func(s string) { v.find = s }, v.findNext)
 }
 
 // findNext goes to the next block that the search finds, or the one before, around the end.

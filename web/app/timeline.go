@@ -342,22 +342,8 @@ func (v *timelineView) searchBox(all *model.Instants) goapp.UI {
 		}
 		note = text.F("%s found", model.Count(int64(v.counted.n)))
 	}
-	return goapp.Div().Class("find").Role("search").Body(
-		goapp.Input().ID("search").Class("search").Type("search").Aria("label", text.T("Find instants by time, action or state")).Placeholder(text.T("Time, action or state")).
-			Title(text.T("Such as 2026-05-01 12:30, rollback or pending. Enter shows the next one, Shift Enter the one before")).AutoComplete(false).Spellcheck(false).Value(v.search).
-			OnInput(func(ctx goapp.Context, _ goapp.Event) { v.search, v.miss = ctx.JSSrc().Get("value").String(), "" }).
-			OnKeyDown(func(_ goapp.Context, e goapp.Event) {
-				if e.Get("key").String() != "Enter" || e.Get("isComposing").Truthy() {
-					return
-				}
-				e.PreventDefault()
-				by := 1
-				if e.Get("shiftKey").Truthy() {
-					by = -1
-				}
-				v.find(by)
-			}),
-		goapp.Span().Class("dim num").Role("status").Text(note))
+	return searchBox(text.T("Time, action or state"), text.T("Find instants by time, action or state"), text.T("Such as 2026-05-01 12:30, rollback or pending. Enter shows the next one, Shift Enter the one before"), v.search, note,
+		func(s string) { v.search, v.miss = s, "" }, v.find)
 }
 
 // find goes to the next instant that the search finds, or the one before. Of a time that no instant
