@@ -63,9 +63,10 @@ const (
 	CompactFileTime = 4
 	// CompactCompaction tells that it is a compaction: its operation is COMPACT.
 	CompactCompaction = 8
-	// CompactNoRequested tells that the .requested file is absent, CompactNoInflight that a completed
-	// instant has no .inflight file.
-	CompactNoRequested, CompactNoInflight = 16, 32
+	// Gaps in the states of an instant of the active timeline, at most one of them: its .requested file is absent, it is
+	// completed without an .inflight file, it was requested and never begun, or begun and never completed, though
+	// later writes are completed.
+	CompactNoRequested, CompactNoInflight, CompactNotBegun, CompactNotCompleted = 16, 32, 64, 128
 )
 
 // Relation is a link between two instants, for arcs on a timeline.

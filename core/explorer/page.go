@@ -39,7 +39,7 @@ func page(a *api.Timeline, tl *timeline.Timeline, req api.TimelinePage) error {
 	}
 	a.Offset = from
 	if req.Compact {
-		a.Compact = compact(tl.Instants[from:to])
+		a.Compact = compact(tl.Instants[from:to], tl.LastWrite())
 		return nil
 	}
 	a.Active = make([]api.Instant, 0, to-from)
@@ -66,8 +66,12 @@ func counts(tl *timeline.Timeline) map[string]int {
 	return out
 }
 
-// compact puts instants into columns.
-func compact(list []timeline.Instant) *api.CompactTimeline {
+// gapFlags are the flags of gaps.
+var gapFlags = [...]uint8{timeline.GapRequested: api.CompactNoRequested, timeline.GapInflight: api.CompactNoInflight,
+	timeline.GapNotBegun: api.CompactNotBegun, timeline.GapNotCompleted: api.CompactNotCompleted}
+
+// compact puts instants into columns; lastWrite is that of their timeline.
+func compact(list []timeline.Instant, lastWrite string) *api.CompactTimeline {
 	n := len(list)
 	c := &api.CompactTimeline{Action: make([]uint8, n), Actions: []string{}, Flags: make([]uint8, n)}
 	var requested, completed strings.Builder
@@ -100,13 +104,7 @@ func compact(list []timeline.Instant) *api.CompactTimeline {
 		if x.IsCompaction() {
 			f |= api.CompactCompaction
 		}
-		if _, ok := x.FileOf(timeline.Requested); !ok {
-			f |= api.CompactNoRequested
-		}
-		if _, ok := x.FileOf(timeline.Inflight); !ok && x.State == timeline.Completed {
-			f |= api.CompactNoInflight
-		}
-		c.Flags[i] = f
+		c.Flags[i] = f | gapFlags[x.Gap(lastWrite)]
 	}
 	c.Requested, c.Completed = requested.String(), completed.String()
 	return c

@@ -26,10 +26,6 @@ type Instants struct {
 	// The instant that was looked for last, and where it is.
 	sought  struct{ requested, action string }
 	foundAt int
-
-	// last is the latest completed write, once it was looked for.
-	last      string
-	lastKnown bool
 }
 
 const noTime = math.MinInt64
