@@ -106,8 +106,8 @@ fuzz-smoke: ## every fuzz target for 3 seconds (FUZZTIME=…)
 	@$(GO) run ./tools/testall -only fuzz
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for a minute (FUZZTIME=…)
-	@FUZZTIME=$(or $(FUZZTIME),1m) $(GO) run ./tools/testall -only fuzz -limit 6h
+fuzz: ## every fuzz target for a minute; inputs that reach new code are kept in testdata/fuzz (FUZZTIME=… FUZZONLY=PATTERN)
+	@FUZZKEEP=1 FUZZTIME=$(or $(FUZZTIME),1m) $(GO) run ./tools/testall -only fuzz -limit 6h
 
 .PHONY: bench
 bench: ## benchmarks
@@ -119,8 +119,8 @@ growth: dist ## time and memory over 10 to 100,000 instants and files, and logs 
 	@mkdir -p .cache && $(GO) build -o .cache/growth-tool ./tools/growth && .cache/growth-tool
 
 .PHONY: bench-peers
-bench-peers: trim ## against hudi-rs, pyarrow, hyparquet and parquet-wasm, into docs/benchmarks.md (SHARED=DIR)
-	@$(GO) run ./tools/bench -shared $(SHARED)
+bench-peers: build ## against hudi-rs, pyarrow, goavro, hyparquet and parquet-wasm; the pool; first rows: docs/benchmarks.md (SHARED=DIR, PARTS=…)
+	@$(GO) run ./tools/bench -shared $(SHARED) -only "$(PARTS)"
 
 .PHONY: size
 size: build edge ## sizes against tools/size/budgets.txt, with brotli

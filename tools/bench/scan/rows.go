@@ -1,7 +1,7 @@
 // Command scan is the core without a face, for comparisons with other readers: it reads all rows of a
 // table's snapshot into columns in memory and prints how many there are. With -what it does less:
 // "slices" opens the table and prints how many file slices it has, "frames" reads the frames of all
-// log blocks and prints how many bytes the log files have.
+// log blocks, "records" decodes every record in them, and both print how many bytes the log files have.
 package main
 
 import (
