@@ -6,8 +6,8 @@
 // The page's own files come from index.html and web/static, wasm_exec.js from the Go
 // toolchain that built the programs, the sample tables named in testdata/samples.json
 // from testdata/tables, the lessons from testdata/lessons.json, texts from web/text. sw.js gets the list
-// of all files with their hashes before it. FILE.gz stands beside every text and .wasm file. With -embed
-// the same is written once more for go:embed, where a compressed file replaces the
+// of all files with their hashes before it. FILE.gz and FILE.br stand beside every text and .wasm file. With -embed
+// the same is written once more for go:embed, where the compressed files replace the
 // file itself.
 package main
 
@@ -27,14 +27,17 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/andybalholm/brotli"
 )
 
 func main() {
 	out := flag.String("out", "dist", "folder of the page")
 	wasm := flag.String("wasm", filepath.Join(".cache", "wasm"), "folder of the built .wasm files")
 	embed := flag.String("embed", "", "folder for the copy that goes into the command")
+	quality := flag.Int("brotli", 9, "`quality` of brotli, to 11: a tenth smaller again, and minutes instead of seconds")
 	flag.Parse()
-	if err := run(*out, *wasm, *embed); err != nil {
+	if err := run(*out, *wasm, *embed, filepath.Join(".cache", "brotli"), *quality); err != nil {
 		fmt.Fprintln(os.Stderr, "dist:", err)
 		os.Exit(1)
 	}
@@ -43,7 +46,11 @@ func main() {
 // programs are the .wasm files of the page.
 var programs = []string{"app.wasm", "engine.wasm", "engine-orc.wasm"}
 
-func run(out, wasm, embed string) error {
+// run puts the page into out and embed. What brotli made of a file is kept in the folder cache, by content.
+func run(out, wasm, embed, cache string, quality int) error {
+	if quality < 0 || quality > brotli.BestCompression {
+		return fmt.Errorf("-brotli %d: it is 0 to %d", quality, brotli.BestCompression)
+	}
 	files := map[string][]byte{}
 	add := func(name, from string) error {
 		b, err := os.ReadFile(from)
@@ -109,22 +116,28 @@ func run(out, wasm, embed string) error {
 	if files["sw.js"], err = serviceWorker(files); err != nil {
 		return err
 	}
-	zipped := map[string][]byte{}
-	for name, b := range files {
-		if gz, err := compress(filepath.Join(out, filepath.FromSlash(name)+".gz"), name, b); err != nil {
-			return err
-		} else if gz != nil {
-			zipped[name] = gz
-		}
-	}
-	page, inside := map[string][]byte{}, map[string][]byte{}
+	page, inside, kept := map[string][]byte{}, map[string][]byte{}, map[string][]byte{}
 	for name, b := range files {
 		page[name] = b
-		if gz := zipped[name]; gz != nil {
-			page[name+".gz"], inside[name+".gz"] = gz, gz
-		} else {
+		if !compresses(name, b) {
 			inside[name] = b
+			continue
 		}
+		gz, err := zip(filepath.Join(out, filepath.FromSlash(name)+".gz"), b)
+		if err != nil {
+			return err
+		}
+		key := fmt.Sprintf("%x-%d", sha256.Sum256(b), quality)
+		br, err := squeeze(filepath.Join(cache, key), b, quality)
+		if err != nil {
+			return err
+		}
+		kept[key] = br
+		page[name+".gz"], inside[name+".gz"] = gz, gz
+		page[name+".br"], inside[name+".br"] = br, br
+	}
+	if err := sync(kept, cache); err != nil {
+		return err
 	}
 	if err := sync(page, out); err != nil {
 		return err
@@ -199,12 +212,13 @@ func samples(b []byte) ([]string, error) {
 	return names, nil
 }
 
-// compress returns b with gzip -9, or nil for a kind of file that doesn't get smaller.
-// What an earlier run wrote to old is taken when it still holds b.
-func compress(old, name string, b []byte) ([]byte, error) {
-	if !slices.Contains([]string{".wasm", ".js", ".css", ".html", ".json", ".svg", ".webmanifest"}, path.Ext(name)) || len(b) < 1024 {
-		return nil, nil
-	}
+// compresses tells whether a file is of a kind that gets smaller.
+func compresses(name string, b []byte) bool {
+	return len(b) >= 1024 && slices.Contains([]string{".wasm", ".js", ".css", ".html", ".json", ".svg", ".webmanifest"}, path.Ext(name))
+}
+
+// zip returns b with gzip -9. What an earlier run wrote to old is taken when it still holds b.
+func zip(old string, b []byte) ([]byte, error) {
 	if gz, err := os.ReadFile(old); err == nil {
 		if r, err := gzip.NewReader(bytes.NewReader(gz)); err == nil {
 			if have, err := io.ReadAll(r); err == nil && bytes.Equal(have, b) {
@@ -217,6 +231,25 @@ func compress(old, name string, b []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := w.Write(b); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+// squeeze returns b with brotli, with the largest window that browsers take. What an earlier run kept in old is taken when
+// it still holds b.
+func squeeze(old string, b []byte, quality int) ([]byte, error) {
+	if br, err := os.ReadFile(old); err == nil {
+		if have, err := io.ReadAll(brotli.NewReader(bytes.NewReader(br))); err == nil && bytes.Equal(have, b) {
+			return br, nil
+		}
+	}
+	var buf bytes.Buffer
+	w := brotli.NewWriterOptions(&buf, brotli.WriterOptions{Quality: quality, LGWin: 24})
 	if _, err := w.Write(b); err != nil {
 		return nil, err
 	}

@@ -2,7 +2,7 @@
 
 // Package site holds the built page inside the binary, when it was built with the
 // tag embedsite after "make dist" put the page's files into the folder dist beside
-// this file (make build does both). Text and .wasm files are stored as .gz only.
+// this file (make build does both). Text and .wasm files are stored as .gz and .br only.
 package site
 
 import (
