@@ -289,7 +289,9 @@ func (t *Table) conditions(q *Query, d *dialect) ([]string, error) {
 		out = append(out, c)
 	}
 	if q.Where != nil {
-		c, err := d.condition(q.Where)
+		with := *d
+		with.record = t.Schema
+		c, err := with.condition(q.Where)
 		if err != nil {
 			return nil, err
 		}

@@ -179,16 +179,21 @@ func outside(t *testing.T, language, line string) string {
 
 func TestConditions(t *testing.T) {
 	typ := &schema.Type{Kind: schema.Record, Fields: []schema.Field{{Name: "fare", Type: &schema.Type{Kind: schema.Double}}, {Name: "seats", Type: &schema.Type{Kind: schema.Int}},
-		{Name: "city", Type: &schema.Type{Kind: schema.String}}, {Name: "paid", Type: &schema.Type{Kind: schema.Boolean}}}}
+		{Name: "city", Type: &schema.Type{Kind: schema.String}}, {Name: "paid", Type: &schema.Type{Kind: schema.Boolean}},
+		{Name: "tags", Type: &schema.Type{Kind: schema.Map, Elem: &schema.Type{Kind: schema.Record, Fields: []schema.Field{{Name: "n", Type: &schema.Type{Kind: schema.Int}}}}}}}}
 	for where, want := range map[string][4]string{ // Spark, Flink, Trino, pyarrow
 		"fare > 10.5 and not (city = 'x')": {"((`fare` > 10.5) AND (NOT (`city` = 'x')))", "((`fare` > 10.5) AND (NOT (`city` = 'x')))", `(("fare" > 10.5) AND (NOT ("city" = 'x')))`,
 			`((pc.field("fare") > 10.5) & (~(pc.field("city") == "x")))`},
 		"seats in (1, 2) or paid is null": {"((`seats` IN (1, 2)) OR (`paid` IS NULL))", "((`seats` IN (1, 2)) OR (`paid` IS NULL))", `(("seats" IN (1, 2)) OR ("paid" IS NULL))`,
 			`(((pc.field("seats") == 1) | (pc.field("seats") == 2)) | pc.field("paid").is_null())`},
-		"city <=> null":               {"(`city` <=> NULL)", "(`city` IS NOT DISTINCT FROM NULL)", `("city" IS NOT DISTINCT FROM NULL)`, ""},
-		"5 <= seats":                  {"(5 <= `seats`)", "(5 <= `seats`)", `(5 <= "seats")`, `(pc.field("seats") >= 5)`},
-		"city like 'a%'":              {"(`city` LIKE 'a%')", "(`city` LIKE 'a%' ESCAPE '\\')", `("city" LIKE 'a%' ESCAPE '\')`, ""},
-		"fare = 'x'":                  {"(`fare` = 'x')", "(`fare` = 'x')", `("fare" = 'x')`, ""},
+		"city <=> null":  {"(`city` <=> NULL)", "(`city` IS NOT DISTINCT FROM NULL)", `("city" IS NOT DISTINCT FROM NULL)`, ""},
+		"5 <= seats":     {"(5 <= `seats`)", "(5 <= `seats`)", `(5 <= "seats")`, `(pc.field("seats") >= 5)`},
+		"city like 'a%'": {"(`city` LIKE 'a%')", "(`city` LIKE 'a%' ESCAPE '\\')", `("city" LIKE 'a%' ESCAPE '\')`, ""},
+		"fare = 'x'":     {"(`fare` = 'x')", "(`fare` = 'x')", `("fare" = 'x')`, ""},
+		// Values of maps, by a dot or by a key: other engines don't know the dot.
+		"tags.it.n = 1":               {"(`tags`.`it`.`n` = 1)", "(`tags`['it'].`n` = 1)", `(element_at("tags", 'it')."n" = 1)`, ""},
+		`TAGS['it\'s'].N = 1`:         {"(`tags`['it\\'s'].`n` = 1)", "(`tags`['it''s'].`n` = 1)", `(element_at("tags", 'it''s')."n" = 1)`, ""},
+		"tags['it'] is not null":      {"(`tags`['it'] IS NOT NULL)", "(`tags`['it'] IS NOT NULL)", `(element_at("tags", 'it') IS NOT NULL)`, ""},
 		"cast(seats as string) = 'x'": {"(CAST(`seats` AS string) = 'x')", "(CAST(`seats` AS STRING) = 'x')", `(CAST("seats" AS varchar) = 'x')`, ""},
 	} {
 		e, err := predicate.Parse(where)
@@ -196,6 +201,9 @@ func TestConditions(t *testing.T) {
 			t.Fatal(where, err)
 		}
 		for i, d := range []*dialect{sparkSQL, flinkSQL, trinoSQL} {
+			with := *d
+			with.record = typ
+			d := &with
 			if got, err := d.condition(e); err != nil || got != want[i] {
 				t.Errorf("%s for %s: %s (%v), want %s", where, d.engine, got, err, want[i])
 			}

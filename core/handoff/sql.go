@@ -20,6 +20,10 @@ type dialect struct {
 	spark bool
 	// types are the names of the types that casts name; calls the names of functions.
 	types, calls map[string]string
+	// value writes the value of a map at a key, null where there is none, as in Spark. Spark itself has none.
+	value func(of, key string) string
+	// record has the columns that a condition names, where it is known.
+	record *schema.Type
 }
 
 var sparkSQL = &dialect{engine: "Spark", name: backquoted, text: sparkString, spark: true}
@@ -27,12 +31,14 @@ var sparkSQL = &dialect{engine: "Spark", name: backquoted, text: sparkString, sp
 var flinkSQL = &dialect{engine: "Flink", name: backquoted, text: standardString,
 	types: map[string]string{"boolean": "BOOLEAN", "tinyint": "TINYINT", "byte": "TINYINT", "smallint": "SMALLINT", "short": "SMALLINT", "int": "INT", "integer": "INT",
 		"bigint": "BIGINT", "long": "BIGINT", "float": "FLOAT", "real": "FLOAT", "double": "DOUBLE", "string": "STRING", "date": "DATE"},
-	calls: map[string]string{"lower": "LOWER", "upper": "UPPER", "abs": "ABS", "trim": "TRIM", "length": "CHAR_LENGTH", "coalesce": "COALESCE", "concat": "CONCAT"}}
+	calls: map[string]string{"lower": "LOWER", "upper": "UPPER", "abs": "ABS", "trim": "TRIM", "length": "CHAR_LENGTH", "coalesce": "COALESCE", "concat": "CONCAT"},
+	value: func(of, key string) string { return of + "[" + key + "]" }}
 
 var trinoSQL = &dialect{engine: "Trino", name: doublequoted, text: standardString,
 	types: map[string]string{"boolean": "boolean", "tinyint": "tinyint", "byte": "tinyint", "smallint": "smallint", "short": "smallint", "int": "integer", "integer": "integer",
 		"bigint": "bigint", "long": "bigint", "float": "real", "real": "real", "double": "double", "string": "varchar", "date": "date"},
-	calls: map[string]string{"lower": "lower", "upper": "upper", "abs": "abs", "trim": "trim", "length": "length", "coalesce": "coalesce", "concat": "concat", "year": "year", "month": "month"}}
+	calls: map[string]string{"lower": "lower", "upper": "upper", "abs": "abs", "trim": "trim", "length": "length", "coalesce": "coalesce", "concat": "concat", "year": "year", "month": "month"},
+	value: func(of, key string) string { return "element_at(" + of + ", " + key + ")" }}
 
 // plainNumber is a number that every engine writes alike.
 var plainNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
@@ -48,13 +54,39 @@ func (d *dialect) cannot(format string, args ...any) error {
 	return &inexpressible{d.engine, fmt.Sprintf(format, args...)}
 }
 
-// column is a column, or a field of a struct.
+// column is a column, a field of a struct, or a value of a map, which Spark takes behind a dot, too.
 func (d *dialect) column(path []string) string {
-	parts := make([]string, len(path))
+	s, _ := d.path(path)
+	return s
+}
+
+// path writes a path of names and gives its type, nil where it is not known.
+func (d *dialect) path(path []string) (string, *schema.Type) {
+	s, t := "", d.record
 	for i, p := range path {
-		parts[i] = d.name(p)
+		if t != nil && t.Kind == schema.Map && d.value != nil {
+			s, t = d.value(s, d.text(p)), t.Elem
+			continue
+		}
+		if i > 0 {
+			s += "."
+		}
+		name, typ := member(t, p)
+		s, t = s+d.name(name), typ
 	}
-	return strings.Join(parts, ".")
+	return s, t
+}
+
+// member is a field of a record, by its own name: Flink tells letters apart, Spark's conditions don't. Of what is not known
+// the name stays.
+func member(t *schema.Type, name string) (string, *schema.Type) {
+	if t == nil || t.Kind != schema.Record {
+		return name, nil
+	}
+	if i := field(t, name); i >= 0 {
+		return t.Fields[i].Name, t.Fields[i].Type
+	}
+	return name, nil
 }
 
 // condition writes a condition, every operation in parentheses.
@@ -144,22 +176,31 @@ func (d *dialect) choice(x *predicate.Case) (string, error) {
 	return w.String() + " END", nil
 }
 
-// element is written for Spark alone: Flink and Trino count from 1, and fail where there is no such element.
+// element looks into arrays for Spark alone: Flink and Trino count from 1, and fail where there is no such element. Values of
+// maps have a form in each.
 func (d *dialect) element(x *predicate.Element) (string, error) {
-	if !d.spark {
-		return "", d.cannot("an element of an array or a map")
-	}
-	s := d.column(x.X.Path)
+	s, t := d.path(x.X.Path)
 	for _, step := range x.Steps {
 		if step.Key == nil {
-			s += "." + d.name(step.Field)
+			name, typ := member(t, step.Field)
+			s, t = s+"."+d.name(name), typ
 			continue
+		}
+		if !d.spark && (t == nil || t.Kind != schema.Map) {
+			return "", d.cannot("an element of an array")
 		}
 		key, err := d.condition(step.Key)
 		if err != nil {
 			return "", err
 		}
+		if d.value != nil {
+			s, t = d.value(s, key), t.Elem
+			continue
+		}
 		s += "[" + key + "]"
+		if t != nil {
+			t = t.Elem
+		}
 	}
 	return s, nil
 }
