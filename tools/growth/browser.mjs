@@ -8,6 +8,7 @@ import os from "node:os";
 import path from "node:path";
 import { chromium } from "../../web/e2e/node_modules/playwright-core/index.mjs";
 import { dist } from "../../web/e2e/harness.mjs";
+import { cpu } from "../../web/e2e/processes.mjs";
 import { serve } from "../../web/e2e/server.mjs";
 
 const [work, budget, ...sizes] = process.argv.slice(2);
@@ -49,11 +50,13 @@ try {
     const table = `${files.url}/logs-${size}/`;
     const step = async (name, work) => {
       const asked = files.requests.length;
+      const before = cpu();
       const begun = performance.now();
       const out = await page.evaluate(work, table);
       const wall = (performance.now() - begun) / 1000;
+      const took = cpu() - before;
       const { System, Live } = await page.evaluate(() => ask("engine.memory"));
-      console.log(JSON.stringify({ name, n: Number(size), wall_s: wall, peak_mib: System / 2 ** 20, live_mib: Live / 2 ** 20, requests: files.requests.length - asked, out }));
+      console.log(JSON.stringify({ name, n: Number(size), cpu_s: took, wall_s: wall, peak_mib: System / 2 ** 20, live_mib: Live / 2 ** 20, requests: files.requests.length - asked, out }));
     };
     await step("list of blocks", async (table) => {
       const a = await ask("blocks", { table, all: true });

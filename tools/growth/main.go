@@ -281,7 +281,7 @@ func (s *series) browse(ctx context.Context, work string, most int64, res result
 		if err := json.Unmarshal([]byte(line), &p); err != nil {
 			return fmt.Errorf("browser.mjs: %w in %q", err, line)
 		}
-		fmt.Printf("%-16s %8d %-8s %-40s %8.2f s %8.1f MiB\n", s.name, p.N, s.unit, p.Name, p.Wall, p.Peak)
+		fmt.Printf("%-16s %8d %-8s %-40s %8.2f s CPU %8.2f s %8.1f MiB\n", s.name, p.N, s.unit, p.Name, p.CPU, p.Wall, p.Peak)
 		res[s.name][p.Name] = append(res[s.name][p.Name], p.point)
 	}
 	return nil
@@ -334,21 +334,13 @@ func exponents(points []point, cost func(point) float64, floor float64) []float6
 }
 
 func cpu(p point) float64  { return p.CPU }
-func wall(p point) float64 { return p.Wall }
 func peak(p point) float64 { return p.Peak }
-
-// time is what the series measures time by: the system tells nothing about a worker of the browser.
-func (s *series) time() (cost func(point) float64, label string) {
-	if s.browser {
-		return wall, "Time, seconds"
-	}
-	return cpu, "CPU, seconds"
-}
 
 // report renders the results, and says what grows too fast or takes too much.
 func report(list []series, res results) (text string, bad []string) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %d cores shared with other work, %s; `make growth`. Each cell: CPU seconds / peak MiB of the process (`getrusage`), output to nowhere. "+
+	fmt.Fprintf(&b, "%s, %d cores, %s; `make growth`. Each cell: CPU seconds / seconds by the clock / peak MiB of the process (`getrusage`), output to nowhere; "+
+		"in the browser: of all its processes, by the clock, and of the engine's WebAssembly memory. "+
 		"The exponent is that of the steepest step between two sizes (CPU / memory): 1 grows as the input does, 0 not at all; costs below %.2f s and %d MiB are those of starting.\n",
 		time.Now().UTC().Format("2006-01-02"), runtime.NumCPU(), runtime.Version(), small, smallPeak)
 	for _, s := range list {
@@ -365,7 +357,6 @@ func report(list []series, res results) (text string, bad []string) {
 			}
 		}
 		slices.Sort(sizes)
-		cost, _ := s.time()
 		for _, n := range sizes {
 			fmt.Fprintf(&b, " %s %s |", thousands(n), s.unit)
 		}
@@ -382,7 +373,7 @@ func report(list []series, res results) (text string, bad []string) {
 					b.WriteString(" – |")
 					continue
 				}
-				fmt.Fprintf(&b, " %.2f / %.0f |", cost(points[i]), points[i].Peak)
+				fmt.Fprintf(&b, " %.2f / %.2f / %.0f |", points[i].CPU, points[i].Wall, points[i].Peak)
 				if c.bound > 0 && points[i].Peak > c.bound {
 					bad = append(bad, fmt.Sprintf("%s of %d %s takes %.0f MiB, more than %.0f", c.name, n, s.unit, points[i].Peak, c.bound))
 				}
@@ -391,9 +382,9 @@ func report(list []series, res results) (text string, bad []string) {
 				b.WriteString(" – |\n")
 				continue
 			}
-			x, y := slices.Max(exponents(points, cost, small)), slices.Max(exponents(points, peak, smallPeak))
+			x, y := slices.Max(exponents(points, cpu, small)), slices.Max(exponents(points, peak, smallPeak))
 			fmt.Fprintf(&b, " %.2f / %.2f |\n", x, y)
-			if x > max(worst, c.worst) && !s.browser || y > worst {
+			if x > max(worst, c.worst) || y > worst {
 				bad = append(bad, fmt.Sprintf("%s grows with the power %.2f (time), %.2f (memory) of the %s", c.name, x, y, s.unit))
 			}
 		}

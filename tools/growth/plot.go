@@ -33,8 +33,7 @@ func plot(s series, res map[string][]point) []byte {
 	height := legendTop + (len(drawn)+2)/2*legendLine
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="system-ui, sans-serif" font-size="12" fill="#808080" role="img">`+"\n", plotWidth, height, plotWidth, height)
 	fmt.Fprintf(&b, "<title>%s: processor time and peak memory, both axes logarithmic</title>\n", html.EscapeString(s.title))
-	cost, label := s.time()
-	panel(&b, 70, label, s, drawn, res, cost)
+	panel(&b, 70, "CPU, seconds", s, drawn, res, cpu)
 	panel(&b, 70+panelWidth+90, "Peak memory, MiB", s, drawn, res, peak)
 	for i, c := range drawn {
 		x, y := 70+i%2*(panelWidth+90), legendTop+i/2*legendLine

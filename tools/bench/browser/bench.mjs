@@ -6,8 +6,9 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { cpu } from "../../../web/e2e/processes.mjs";
 import { serve } from "../../../web/e2e/server.mjs";
-import { cpu, launch, machine, median } from "./chrome.mjs";
+import { launch, machine, median } from "./chrome.mjs";
 
 const [work, times] = [process.argv[2], Number(process.argv[3] || 5)];
 const here = path.dirname(fileURLToPath(import.meta.url));

@@ -4,8 +4,9 @@
 //   node pool.mjs FOLDER TIMES      FOLDER has perf_cow.zip and perf_mor.zip
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { threads } from "../../../web/e2e/processes.mjs";
 import { serve } from "../../../web/e2e/server.mjs";
-import { launch, machine, median, threads } from "./chrome.mjs";
+import { launch, machine, median } from "./chrome.mjs";
 
 const [folder, times] = [process.argv[2], Number(process.argv[3] || 5)];
 const dist = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../../../dist");

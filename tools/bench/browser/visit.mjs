@@ -4,8 +4,9 @@
 //   node visit.mjs FOLDER PROGRAM TIMES      FOLDER/perf_cow is a table, PROGRAM the built command with the page
 import { spawn } from "node:child_process";
 import path from "node:path";
+import { cpu } from "../../../web/e2e/processes.mjs";
 import { serve } from "../../../web/e2e/server.mjs";
-import { away, cpu, launch, machine, median } from "./chrome.mjs";
+import { away, launch, machine, median } from "./chrome.mjs";
 
 const [work, program, times] = [process.argv[2], process.argv[3], Number(process.argv[4] || 5)];
 
