@@ -1,25 +1,30 @@
-// Command reproducible builds the WebAssembly programs twice, in two folders of different names and each
-// with an empty build cache, and compares them byte for byte.
+// Command reproducible builds the page and the edge worker twice, in two folders of different names and each
+// with an empty build cache, and compares every file of them byte for byte.
 //
 //	go run ./tools/reproducible
 //
 // It copies the files that git tracks or would track, so that what is not part of the source takes no
-// part in it. The exit status is 1 when a program differs.
+// part in it. The exit status is 1 when a file differs.
 package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// programs are what the two builds are compared by.
-var programs = []string{".cache/wasm/app.wasm", ".cache/wasm/engine.wasm", ".cache/wasm/engine-orc.wasm", "bin/edge/app.wasm"}
+// built are the folders whose files are compared.
+var built = []string{"dist", "bin/edge"}
 
 func main() {
 	if err := run(); err != nil {
@@ -38,46 +43,78 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	sums := map[string][]string{}
-	for i, name := range []string{"a", filepath.Join("another", "folder-of-a-longer-name")} {
-		dir := filepath.Join(root, name)
-		for _, f := range list {
+	dirs := []string{filepath.Join(root, "a"), filepath.Join(root, "another", "folder-of-a-longer-name")}
+	// Both copies are made before anything is built, of one and the same state.
+	for _, f := range list {
+		for _, dir := range dirs {
 			if err := copyFile(f, filepath.Join(dir, f)); err != nil {
 				return err
 			}
 		}
+	}
+	var sums []map[string]string
+	for i, dir := range dirs {
 		fmt.Printf("building in %s\n", dir)
-		cmd := exec.Command("make", "--no-print-directory", "wasm", "edge")
+		cmd := exec.Command("make", "--no-print-directory", "dist", "edge")
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOCACHE="+filepath.Join(root, fmt.Sprint("cache", i)))
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("make wasm edge: %w\n%s", err, out)
+			return fmt.Errorf("make dist edge: %w\n%s", err, out)
 		}
-		for _, p := range programs {
-			b, err := os.ReadFile(filepath.Join(dir, p))
+		s, err := digests(dir, root)
+		if err != nil {
+			return err
+		}
+		sums = append(sums, s)
+	}
+	differ := 0
+	for _, p := range slices.Sorted(maps.Keys(sums[0])) {
+		if sums[0][p] != sums[1][p] {
+			differ++
+			fmt.Printf("%s differs: %s and %s\n", p, sums[0][p], cmp.Or(sums[1][p], "not there"))
+		} else if strings.HasSuffix(p, ".wasm") {
+			fmt.Printf("%s  %s\n", sums[0][p], p)
+		}
+		delete(sums[1], p)
+	}
+	for p := range sums[1] {
+		differ++
+		fmt.Printf("%s was built the second time alone\n", p)
+	}
+	if differ > 0 {
+		return fmt.Errorf("%d of %d files differ", differ, len(sums[0]))
+	}
+	fmt.Printf("all %d files are the same\n", len(sums[0]))
+	return nil
+}
+
+// digests gives the SHA-256 of every built file by its path in dir. None may hold the path of root.
+func digests(dir, root string) (map[string]string, error) {
+	sums := map[string]string{}
+	for _, folder := range built {
+		err := filepath.WalkDir(filepath.Join(dir, folder), func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			b, err := os.ReadFile(p)
 			if err != nil {
 				return err
 			}
-			sums[p] = append(sums[p], fmt.Sprintf("%x", sha256.Sum256(b)))
 			if bytes.Contains(b, []byte(root)) {
 				return fmt.Errorf("%s holds the path it was built in", p)
 			}
+			rel, err := filepath.Rel(dir, p)
+			sums[filepath.ToSlash(rel)] = fmt.Sprintf("%x", sha256.Sum256(b))
+			return err
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
-	differ := 0
-	for _, p := range programs {
-		s := sums[p]
-		if s[0] != s[1] {
-			differ++
-			fmt.Printf("%s differs: %s and %s\n", p, s[0], s[1])
-			continue
-		}
-		fmt.Printf("%s  %s\n", s[0], p)
+	if len(sums) == 0 {
+		return nil, errors.New("nothing was built")
 	}
-	if differ > 0 {
-		return fmt.Errorf("%d of %d programs differ", differ, len(programs))
-	}
-	return nil
+	return sums, nil
 }
 
 // sources lists the files of the repository, without what is built.
