@@ -44,7 +44,7 @@ wasm: trim ## the programs of the page: .cache/wasm/*.wasm
 	@$(GO) run ./tools/shrink .cache/wasm/app.wasm .cache/wasm/engine.wasm .cache/wasm/engine-orc.wasm
 
 .PHONY: reproducible
-reproducible: ## build the .wasm files twice, in two folders with empty caches, and compare them
+reproducible: ## build page and worker twice, in two folders with empty caches, and compare every file
 	@$(GO) run ./tools/reproducible
 
 .PHONY: edge
@@ -80,7 +80,7 @@ test-edge: edge ## the edge worker on workerd (needs Node and npm)
 
 .PHONY: test-e2e
 test-e2e: build ## the page in Chromium (needs Node, npm; installs Chromium where it can)
-	@$(GO) run ./tools/testall -only e2e
+	@$(GO) run ./tools/testall -only e2e,measured
 
 .PHONY: test-servers
 test-servers: build edge ## tables on real servers and stores; installs what it can, counted
@@ -110,6 +110,12 @@ fuzz-smoke: ## every fuzz target for 3 seconds (FUZZTIME=…)
 .PHONY: fuzz
 fuzz: ## every fuzz target for a minute; inputs that reach new code are kept in testdata/fuzz (FUZZTIME=… FUZZONLY=PATTERN)
 	@FUZZKEEP=1 FUZZTIME=$(or $(FUZZTIME),1m) $(GO) run ./tools/testall -only fuzz -limit 6h
+
+.PHONY: mutations
+mutations: ## faults in every table of testdata, N=2 of each kind, and the table of docs/robustness.md (N=… HUDISCOPE_TESTDATA=DIR)
+	@mkdir -p .cache
+	@HUDISCOPE_MUTATIONS=$(or $(N),2) $(GO) test -count=1 -run '^TestMutations$$' -v -timeout 3h ./core/robust > .cache/mutations.log; code=$$?; \
+	grep -aE '^ *\||^    [a-z]+_test.go|^(ok|FAIL|panic)' .cache/mutations.log; exit $$code
 
 .PHONY: bench
 bench: ## benchmarks

@@ -2,8 +2,9 @@ module hudiscope
 
 go 1.26
 
+require github.com/andybalholm/brotli v1.1.1
+
 require (
-	github.com/andybalholm/brotli v1.1.1 // indirect
 	github.com/golang/protobuf v1.5.0 // indirect
 	github.com/golang/snappy v0.0.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect

@@ -114,8 +114,12 @@ func FuzzReadBatch(f *testing.F) {
 			return
 		}
 		q := AppendBatch(nil, b)
-		if _, err := ReadBatch(typ, q); err != nil {
-			t.Fatal("what was read can't be written")
+		again, err := ReadBatch(typ, q)
+		if err != nil || again.Len != b.Len || !bytes.Equal(AppendBatch(nil, again), q) {
+			t.Fatalf("what was read is written as another: %v", err)
+		}
+		if n := int64(len(p)); b.Bytes() > 1<<20+400*n {
+			t.Fatalf("%d bytes are held of %d", b.Bytes(), n)
 		}
 		for i := range min(b.Len, 50) {
 			for _, c := range b.Columns {

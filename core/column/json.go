@@ -383,7 +383,11 @@ func ParseText(t *schema.Type, s string) (*Vector, error) {
 		}
 		v.AppendInt(x)
 	case schema.Float, schema.Double:
-		x, err := strconv.ParseFloat(s, 64)
+		bits := 64
+		if t.Kind == schema.Float {
+			bits = 32
+		}
+		x, err := strconv.ParseFloat(s, bits)
 		if err != nil {
 			return nil, fmt.Errorf("%q is not a number", s)
 		}

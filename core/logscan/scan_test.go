@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"hudiscope/core/corrupt"
 	"hudiscope/core/logfile"
 	"hudiscope/core/logfile/logfiletest"
 	. "hudiscope/core/logscan"
@@ -548,6 +549,8 @@ func FuzzScan(f *testing.F) {
 		r, err := Scan(ctx, fs, o)
 		if err == nil {
 			check(t, fs, r)
+		} else if !corrupt.Is(err) {
+			t.Fatalf("%#v", err)
 		}
 	})
 }

@@ -129,6 +129,9 @@ func (f *File) bad(off int64, part, want, got string) error {
 func (f *File) damaged(off int64, part string, err error) error {
 	var fault *storage.Fault
 	var un *Unsupported
+	if errors.As(err, &un) && un.File == "" { // found by what knows no file
+		return &Unsupported{f.path, un.What}
+	}
 	if errors.As(err, &fault) || errors.As(err, &un) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}

@@ -5,13 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"hudiscope/core/column"
+	"hudiscope/core/corrupt"
 	"hudiscope/core/orcfile"
 	"hudiscope/core/storage"
 )
@@ -189,8 +190,25 @@ func FuzzOpen(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if _, err := rows(b, nil); errors.Is(err, io.EOF) && err == io.EOF {
-			t.Error("a bare io.EOF")
+		if len(b) > 1<<20 {
+			return
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		lines, err := rows(b, nil)
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n > 192<<20+4000*uint64(len(b)+len(lines)) {
+			t.Fatalf("%d MiB were allocated for %d bytes, %d rows", n>>20, len(b), len(lines))
+		}
+		for _, line := range lines[:min(len(lines), 50)] {
+			if !json.Valid([]byte(line)) {
+				t.Fatalf("not JSON: %s", line)
+			}
+		}
+		var ce *corrupt.Error
+		var un *orcfile.Unsupported
+		if err != nil && !(errors.As(err, &ce) && ce.File == "f.orc" && ce.Part != "") && !(errors.As(err, &un) && un.File == "f.orc") {
+			t.Fatalf("%#v: %v", err, err)
 		}
 	})
 }

@@ -304,7 +304,7 @@ func (p *parser) is(k token, x Expr) (Expr, error) {
 	case t.is("unknown"):
 		return &IsNull{k.at, x, negated}, p.node()
 	case t.is("true"), t.is("false"):
-		return wrap(&Binary{k.at, NullSafe, x, &Literal{t.at, "boolean", t.text, t.is("true")}})
+		return wrap(&Binary{k.at, NullSafe, x, &Literal{t.at, "boolean", strings.ToUpper(t.text), t.is("true")}})
 	case t.is("distinct"):
 		if err := p.want("FROM", " behind IS DISTINCT"); err != nil {
 			return nil, err

@@ -680,7 +680,7 @@ func contentRange(s string) (a, b, total int64, ok bool) {
 	from, to, _ := strings.Cut(span, "-")
 	a, err1 := strconv.ParseInt(strings.TrimSpace(from), 10, 64)
 	b, err2 := strconv.ParseInt(strings.TrimSpace(to), 10, 64) // -1 for an empty file
-	return a, b, total, err1 == nil && err2 == nil && a >= 0
+	return a, b, total, err1 == nil && err2 == nil && a >= 0 && b >= -1
 }
 
 func contentLength(resp *Response) (int64, bool) {

@@ -282,6 +282,10 @@ func (s *Source) known(dir string) (storage.Listing, error, bool) {
 	return l, err, true
 }
 
+// maxEmpty bounds pages without entries that follow each other; stores send some where many versions of keys
+// are deleted.
+const maxEmpty = 1000
+
 // pages lists a directory with the delimiter.
 func (s *Source) pages(ctx context.Context, dir string) (storage.Listing, error) {
 	q := Query{Prefix: s.base, Delimiter: "/", Dir: dir, Location: s.Location()}
@@ -289,12 +293,17 @@ func (s *Source) pages(ctx context.Context, dir string) (storage.Listing, error)
 		q.Prefix += dir + "/"
 	}
 	t := tree{}
-	for n := 0; ; {
+	for n, empty := 0, 0; ; {
 		p, err := s.page(ctx, q)
 		if err != nil {
 			return storage.Listing{}, err
 		}
 		n += len(p.Keys) + len(p.Prefixes)
+		if len(p.Keys)+len(p.Prefixes) > 0 {
+			empty = 0
+		} else if empty++; empty > maxEmpty {
+			return storage.Listing{}, s.fault(q, storage.Failed, fmt.Errorf("more than %d pages of the listing on end have no entries", maxEmpty), "The store does not list correctly.")
+		}
 		if n > s.o.MaxEntries {
 			return storage.Listing{}, s.fault(q, storage.Refused, fmt.Errorf("the directory has more than %d entries", s.o.MaxEntries),
 				"Give the address of the table itself, not of a folder above it.")

@@ -104,7 +104,7 @@ func ParseXML(b []byte) (*Element, error) {
 		rest = rest[i+1:]
 	}
 	if len(stack) != 1 {
-		return nil, fmt.Errorf("the XML ends before </%s>", top().Name)
+		return nil, fmt.Errorf("the XML ends before </%.40s>", top().Name)
 	}
 	if len(root.Children) == 0 {
 		return nil, errors.New("there is no XML")

@@ -373,12 +373,32 @@ func TestCancelledInflateDoesNotSpoil(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	f.Add(build(f, item{"t/.hoodie/x", zip.Deflate, []byte("hello")}, item{"t/y", zip.Store, []byte("world")}))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		refused := func(err error) {
+			var fault *storage.Fault
+			var ce *corrupt.Error
+			if !(errors.As(err, &fault) && fault.Location != "") && !(errors.As(err, &ce) && ce.File != "" && ce.Part != "") {
+				t.Fatalf("%#v: %v", err, err)
+			}
+		}
 		s, err := FromBytes(b, "x.zip", Options{MaxEntry: 1 << 20})
 		if err != nil {
+			refused(err)
 			return
 		}
+		if len(s.files) > len(b) {
+			t.Fatalf("%d files in %d bytes", len(s.files), len(b))
+		}
 		for p := range s.files {
-			storage.ReadAll(context.Background(), s, p, 0)
+			if storage.CheckPath("open", p, "x.zip") != nil {
+				t.Fatalf("%q leaves the archive", p)
+			}
+			text, err := storage.ReadAll(context.Background(), s, p, 0)
+			if err != nil {
+				refused(err)
+			}
+			if len(text) > 1<<20 && len(text) > len(b) {
+				t.Fatalf("%d bytes of %d", len(text), len(b))
+			}
 		}
 	})
 }

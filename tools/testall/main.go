@@ -45,9 +45,10 @@ var steps = []step{
 	{"wasm", "the tests of core as WebAssembly under Node", 10 * time.Minute, wasmTests},
 	{"gold", "answers of the command against Apache Hudi's own, a subset", 10 * time.Minute, gold},
 	{"edge", "the worker on workerd", 5 * time.Minute, edge},
-	{"e2e", "the page in Chromium", 50 * time.Minute, e2e},
+	{"e2e", "the page in Chromium", 40 * time.Minute, e2e},
+	{"measured", "tasks and memory of the page in Chromium, one test at a time", 30 * time.Minute, e2eMeasuring},
 	{"servers", "tables on real web servers, object stores and a bound bucket, and through a fault proxy", 25 * time.Minute, servers},
-	{"fuzz", "every fuzz target for a few seconds", 10 * time.Minute, fuzz},
+	{"fuzz", "every fuzz target for a few seconds", 15 * time.Minute, fuzz},
 }
 
 func main() {
@@ -57,7 +58,7 @@ func main() {
 	flag.Parse()
 	if *list {
 		for _, s := range steps {
-			fmt.Printf("%-7s %s\n", s.name, s.about)
+			fmt.Printf("%-8s %s\n", s.name, s.about)
 		}
 		return
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 const modfile = "-modfile=.cache/trim/go.mod"
@@ -139,81 +137,6 @@ func wasmTests(ctx context.Context, r *results) {
 	goTest(ctx, r, "js/wasm ", cmd)
 }
 
-var fuzzTime = func() string {
-	if v := os.Getenv("FUZZTIME"); v != "" {
-		return v
-	}
-	return "3s"
-}()
-
-func fuzz(ctx context.Context, r *results) {
-	out, err := command(ctx, "go", "test", "-list", "^Fuzz", "./...").Output()
-	if err != nil { // a package does not build; the others are fuzzed all the same
-		r.fail("fuzz: go test -list", fmt.Sprintf("%v%s", err, stderrOf(err)))
-	}
-	type target struct{ pkg, name string }
-	var names []string
-	var targets []target
-	sc := bufio.NewScanner(strings.NewReader(string(out)))
-	for sc.Scan() {
-		f := strings.Fields(sc.Text())
-		switch {
-		case len(f) == 1 && strings.HasPrefix(f[0], "Fuzz"):
-			names = append(names, f[0])
-		case len(f) >= 2 && f[0] == "ok":
-			for _, n := range names {
-				targets = append(targets, target{f[1], n})
-			}
-			names = nil
-		}
-	}
-	// Each with one worker, so that one is built while others run.
-	next := make(chan target)
-	var wg sync.WaitGroup
-	for range runtime.NumCPU() {
-		wg.Go(func() {
-			for t := range next {
-				if err := fuzzOne(ctx, t.pkg, t.name); err != nil {
-					r.fail("fuzz "+t.pkg+" "+t.name, err.Error())
-					continue
-				}
-				r.pass(1)
-				fmt.Printf("   %s %s: %s\n", t.pkg, t.name, fuzzTime)
-			}
-		})
-	}
-	for _, t := range targets {
-		if ctx.Err() != nil {
-			break
-		}
-		next <- t
-	}
-	close(next)
-	wg.Wait()
-	if len(targets) == 0 {
-		r.fail("fuzz", "there are no fuzz targets: the formats must have some")
-	}
-}
-
-// fuzzOne runs one target. An interesting input is made smaller by few tries only: where coverage
-// varies between runs, as with goroutines, that would else take all the time. When the time is up while an input is being tried, the go
-// command may call that a failure of its own ("context deadline exceeded", without an
-// input): then the run says nothing, and is made again.
-func fuzzOne(ctx context.Context, pkg, target string) error {
-	for attempt := 1; ; attempt++ {
-		out, err := command(ctx, "go", "test", "-run", "^$", "-parallel", "1", "-fuzz", "^"+target+"$", "-fuzztime", fuzzTime, "-fuzzminimizetime", "10x", pkg).CombinedOutput()
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if text := string(out); attempt == 3 || !strings.Contains(text, "context deadline exceeded") || strings.Contains(text, "Failing input") {
-			return fmt.Errorf("%s\n%w: go test -fuzz %s %s", text, err, target, pkg)
-		}
-	}
-}
-
 // goldSubset is what the command is held to; GOLD_ARGS replaces it.
 var goldSubset = []string{
 	"--kinds", "config,timeline,slices,blocks,rows",
@@ -251,44 +174,61 @@ func edge(ctx context.Context, r *results) {
 	r.script("edge", string(out), err)
 }
 
+// measuring are the browser tests that hold the time of tasks, or memory, against bounds: each of them has the machine for
+// itself.
+var measuring = []string{"grid.test.mjs", "longtimeline.test.mjs", "pool.test.mjs", "soak.test.mjs", "spill.test.mjs"}
+
+// e2e runs the other browser tests, two files at a time: a browser waits often.
 func e2e(ctx context.Context, r *results) {
+	browserTests(ctx, r, "e2e", 2, func(file string) bool { return !slices.Contains(measuring, file) })
+}
+
+func e2eMeasuring(ctx context.Context, r *results) {
+	browserTests(ctx, r, "measured", 1, func(file string) bool { return slices.Contains(measuring, file) })
+}
+
+// browserTests runs the files that are wanted, so many at a time.
+func browserTests(ctx context.Context, r *results, name string, atOnce int, want func(file string) bool) {
 	const dir = "web/e2e"
 	if !r.npm(ctx, dir) {
 		return
 	}
 	chromium, err := chromium(ctx)
 	if err != nil {
-		r.fail("e2e", err.Error())
+		r.fail(name, err.Error())
 		return
 	}
-	run := func(name string, args ...string) (string, error) {
-		cmd := command(ctx, name, args...)
+	run := func(args ...string) (string, error) {
+		cmd := command(ctx, "node", append([]string{"--test"}, args...)...)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "CHROMIUM="+chromium)
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	out, err := run("npm", "test", "--silent")
+	all, err := filepath.Glob(filepath.Join(dir, "*.test.mjs"))
+	if err != nil {
+		r.fail(name, err.Error())
+		return
+	}
+	var files []string
+	for _, f := range all {
+		if f = filepath.Base(f); want(f) {
+			files = append(files, f)
+		}
+	}
+	out, err := run(append([]string{fmt.Sprintf("--test-concurrency=%d", atOnce)}, files...)...)
 	failed := tapFailed(out)
 	if c, ok := tell(out); !ok || ctx.Err() != nil || len(failed) == 0 || len(failed) != c.failed || len(failed) > maxAgain {
-		r.script("e2e", out, err)
+		r.script(name, out, err)
 		return
 	}
 	// A page on a busy machine can outlast the time that a test gives it: a few tests have one more try, and both outcomes are told.
-	again := []string{"--test", "--test-concurrency=1"}
-	for _, name := range failed {
-		again = append(again, "--test-name-pattern=^"+regexp.QuoteMeta(name)+"$")
+	again := []string{"--test-concurrency=1"}
+	for _, test := range failed {
+		again = append(again, "--test-name-pattern=^"+regexp.QuoteMeta(test)+"$")
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.test.mjs"))
-	if err != nil {
-		r.fail("e2e", err.Error())
-		return
-	}
-	for _, f := range files {
-		again = append(again, filepath.Base(f))
-	}
-	second, secondErr := run("node", again...)
-	r.repeated("e2e", out, failed, second, secondErr)
+	second, secondErr := run(append(again, files...)...)
+	r.repeated(name, out, failed, second, secondErr)
 }
 
 // maxAgain is how many failed browser tests are run once more. More than that is no accident.

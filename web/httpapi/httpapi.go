@@ -419,8 +419,8 @@ func fromQuery(raw string, req reflect.Value) error {
 		if !ok || f.Kind() == reflect.Map {
 			return invalid(name, "is not known here", "This request knows: "+strings.Join(params(req.Type()), ", ")+".")
 		}
-		if f.Kind() == reflect.Slice {
-			f.Set(reflect.ValueOf(values))
+		if list, ok := f.Addr().Interface().(*[]string); ok {
+			*list = values
 			continue
 		}
 		if len(values) != 1 {
