@@ -64,7 +64,7 @@ func runServe(ctx context.Context, e *environment, args []string) error {
 	if e.flags.cors != "" {
 		cfg.Origins = strings.Fields(strings.ReplaceAll(e.flags.cors, ",", " "))
 	}
-	srv := &http.Server{Handler: server.New(cfg), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	srv := &http.Server{Handler: server.New(cfg), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute}
 	fmt.Fprintf(e.stdout, "hudiscope is on http://%s/\n", l.Addr())
 	for _, n := range tables.Names() {
 		fmt.Fprintf(e.stdout, "  table %s: http://%s/#/t=%s\n", n, l.Addr(), tableLink(n))

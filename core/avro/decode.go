@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"strings"
 
 	"hudiscope/core/column"
@@ -227,8 +228,16 @@ const (
 // On error the batch is as before; the error is a *corrupt.Error whose Offset counts from
 // the start of datum and whose Part names the field.
 func (d *Decoder) Append(batch *column.Batch, datum []byte) error {
-	c := cursor{buf: datum, slots: freeSlots + slotsPerByte*len(datum)}
-	for i := range d.root.kids {
+	i, pos := d.flat(batch.Columns, datum, 0, 0)
+	if i == len(d.root.kids) && pos == len(datum) {
+		batch.Len++
+		return nil
+	}
+	c := cursor{buf: datum, pos: pos, slots: freeSlots + slotsPerByte*len(datum)}
+	for ; i < len(d.root.kids); i++ {
+		if i, c.pos = d.flat(batch.Columns, datum, i, c.pos); i == len(d.root.kids) {
+			break
+		}
 		n := &d.root.kids[i]
 		var ok bool
 		if v := batch.Columns[i]; v != nil {
@@ -249,6 +258,131 @@ func (d *Decoder) Append(batch *column.Batch, datum []byte) error {
 	}
 	batch.Len++
 	return nil
+}
+
+// wordText is up to which length texts are copied by words of eight bytes: there a call costs more than what it does.
+const wordText = 40
+
+// flat decodes top-level fields from field i at pos on, for as long as they are of the usual kinds, and returns the
+// field and the place where something else is: a nested type, the end of the datum, an error. It makes no calls, which
+// are what decoding small values costs most of, in WebAssembly above all.
+func (d *Decoder) flat(columns []*column.Vector, buf []byte, i, pos int) (int, int) {
+	kids := d.root.kids
+	for ; i < len(kids) && i < len(columns); i++ {
+		n, v, at := &kids[i], columns[i], pos
+		if v == nil {
+			return i, pos
+		}
+		if n.nullable {
+			if at >= len(buf) {
+				return i, pos
+			}
+			if b := buf[at]; b != n.valueTag {
+				if b != n.valueTag^2 {
+					return i, pos
+				}
+				v.AppendNull()
+				pos++
+				continue
+			}
+			at++
+		}
+		switch n.op {
+		case opBytes:
+			if len(buf)-at < 2 {
+				return i, pos
+			}
+			k := int(buf[at])
+			if k >= 0x80 {
+				hi := int(buf[at+1])
+				if hi >= 0x80 {
+					return i, pos
+				}
+				k = k&0x7f | hi<<7
+				at++
+			}
+			at++
+			// A negative length is odd.
+			if k&1 != 0 || k>>1 > len(buf)-at {
+				return i, pos
+			}
+			k >>= 1
+			o := len(v.Data)
+			if uint64(o)+uint64(k) > math.MaxUint32 {
+				return i, pos
+			}
+			if k <= wordText && cap(v.Data)-o >= k+8 && len(buf)-at >= k+8 {
+				dst, src := v.Data[o:o+k+8], buf[at:at+k+8]
+				for j := 0; j < k; j += 8 {
+					binary.LittleEndian.PutUint64(dst[j:], binary.LittleEndian.Uint64(src[j:]))
+				}
+				v.Data = v.Data[:o+k]
+			} else {
+				v.Data = append(v.Data, buf[at:at+k]...)
+			}
+			v.Offsets = append(v.Offsets, uint32(o+k))
+			at += k
+		case opInt, opLong:
+			if len(buf)-at < 8 {
+				return i, pos
+			}
+			x := binary.LittleEndian.Uint64(buf[at:])
+			if x&0x80 == 0 {
+				at++
+				x &= 0x7f
+			} else {
+				// The last byte of a number has no highest bit. Of the others the seven bits move together.
+				end := ^x & 0x8080808080808080
+				if end == 0 {
+					return i, pos
+				}
+				at += (bits.TrailingZeros64(end) + 1) >> 3
+				x &= (end ^ (end - 1)) & 0x7f7f7f7f7f7f7f7f
+				x = x&0x007f007f007f007f | x&0x7f007f007f007f00>>1
+				x = x&0x00003fff00003fff | x&0x3fff00003fff0000>>2
+				x = x&0x000000000fffffff | x&0x0fffffff00000000>>4
+			}
+			y := int64(x>>1) ^ -int64(x&1)
+			if n.op == opInt && y != int64(int32(y)) {
+				return i, pos
+			}
+			v.Ints = append(v.Ints, y)
+		case opDouble:
+			if len(buf)-at < 8 {
+				return i, pos
+			}
+			v.Floats = append(v.Floats, math.Float64frombits(binary.LittleEndian.Uint64(buf[at:])))
+			at += 8
+		case opFloat:
+			if len(buf)-at < 4 {
+				return i, pos
+			}
+			v.Floats = append(v.Floats, float64(math.Float32frombits(binary.LittleEndian.Uint32(buf[at:]))))
+			at += 4
+		case opBool:
+			if at >= len(buf) || buf[at] > 1 {
+				return i, pos
+			}
+			v.Bools = append(v.Bools, buf[at] == 1)
+			at++
+		case opFixed:
+			o := len(v.Data)
+			if len(buf)-at < n.size || uint64(o)+uint64(n.size) > math.MaxUint32 {
+				return i, pos
+			}
+			v.Data = append(v.Data, buf[at:at+n.size]...)
+			v.Offsets = append(v.Offsets, uint32(o+n.size))
+			at += n.size
+		default:
+			return i, pos
+		}
+		if v.Nulls != nil {
+			v.Nulls = append(v.Nulls, false)
+		}
+		v.Len++
+		pos = at
+	}
+	return i, pos
 }
 
 // cursor is a place in a datum, and after a failure what was wrong there.

@@ -126,7 +126,7 @@ func (f *File) PartsOf(ctx context.Context, want func(field string) bool, group 
 	}
 	if rows != f.pf.NumRows() {
 		return func(yield func(Part, error) bool) {
-			yield(Part{}, f.damaged("row groups", fmt.Errorf("%d rows promised, %d found", f.pf.NumRows(), rows)))
+			yield(Part{}, f.damaged("row groups", placeAt(f.foot, fmt.Errorf("%d rows promised, %d found", f.pf.NumRows(), rows))))
 		}
 	}
 	return f.parts(ctx, want, group, func(int64, int64) bool { return true }, rows)

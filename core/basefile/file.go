@@ -21,6 +21,7 @@ type File struct {
 	path string
 	obj  storage.Object
 	size int64
+	foot int64 // where the footer begins
 	pf   *parquet.File
 	root *node
 	// lz4 are the column chunks that the file shows unpacked to pf (openLZ4); nil when there are none.
@@ -39,7 +40,8 @@ func Open(ctx context.Context, obj storage.Object, path string) (f *File, err er
 			Try: "The file was not written to its end; look in the timeline whether its instant is completed."}
 	}
 	f = &File{path: path, obj: obj, size: size}
-	defer f.guard("footer", &err)
+	f.foot = size - 8 // until its length is known
+	defer f.guard("footer", &f.foot, &err)
 	var tail [8]byte
 	if err := storage.ReadFull(ctx, obj, tail[:], size-8); err != nil {
 		return nil, err
@@ -55,6 +57,7 @@ func Open(ctx context.Context, obj storage.Object, path string) (f *File, err er
 	if foot > size-12 {
 		return nil, &corrupt.Error{File: path, Offset: size - 8, Part: "Parquet footer length", Want: fmt.Sprintf("at most %d", size-12), Got: fmt.Sprint(foot)}
 	}
+	f.foot -= foot
 	// The library makes room for what the footer claims.
 	if foot > maxFooter {
 		return nil, &Unsupported{path, fmt.Sprintf("a footer of %d bytes is more than the limit of %d", foot, maxFooter)}
@@ -68,19 +71,19 @@ func Open(ctx context.Context, obj storage.Object, path string) (f *File, err er
 	}
 	f.pf, err = parquet.OpenFile(storage.ReaderAt(ctx, obj), size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.SkipMagicBytes(true))
 	if err != nil {
-		return nil, f.damaged("footer", err)
+		return nil, f.damaged("footer", placeAt(f.foot, err))
 	}
 	if hasLZ4(f.pf.Metadata()) {
 		var un *Unsupported
 		if err := f.openLZ4(ctx); errors.As(err, &un) {
 			return nil, err
 		} else if err != nil {
-			return nil, f.damaged("footer", err)
+			return nil, f.damaged("footer", placeAt(f.foot, err))
 		}
 	}
 	f.root, err = buildSchema(f.pf.Metadata().Schema)
 	if err != nil {
-		return nil, f.damaged("footer schema", err)
+		return nil, f.damaged("footer schema", placeAt(f.foot, err))
 	}
 	return f, nil
 }
@@ -157,7 +160,7 @@ func (f *File) Batches(ctx context.Context, want func(field string) bool) iter.S
 			}
 		}
 		if rows != f.pf.NumRows() {
-			yield(nil, f.damaged("row groups", fmt.Errorf("%d rows promised, %d found", f.pf.NumRows(), rows)))
+			yield(nil, f.damaged("row groups", placeAt(f.foot, fmt.Errorf("%d rows promised, %d found", f.pf.NumRows(), rows))))
 		}
 	}
 }
@@ -167,11 +170,11 @@ func (f *File) rowGroup(ctx context.Context, g int, rg parquet.RowGroup, want fu
 	streams, err := f.openStreams(ctx, g, rg, want)
 	defer func() {
 		for _, s := range streams {
-			s.pages.Close()
+			s.close()
 		}
 	}()
 	if err != nil {
-		return false, 0, f.damaged(fmt.Sprintf("row group %d", g), err)
+		return false, 0, f.damaged(fmt.Sprintf("row group %d", g), placeAt(f.foot, err))
 	}
 	f.prefetch(ctx, streams)
 	for left := rg.NumRows(); left > 0; {
@@ -214,7 +217,7 @@ func (f *File) prefetch(ctx context.Context, streams []*leafStream) {
 }
 
 func (f *File) openStreams(ctx context.Context, g int, rg parquet.RowGroup, want func(string) bool) (streams []*leafStream, err error) {
-	defer f.guard("column chunks", &err)
+	defer f.guard("column chunks", &f.foot, &err)
 	chunks := rg.ColumnChunks()
 	for i, n := range f.root.kids {
 		if want != nil && !want(f.root.typ.Fields[i].Name) {
@@ -224,25 +227,32 @@ func (f *File) openStreams(ctx context.Context, g int, rg parquet.RowGroup, want
 			if l.leaf >= len(chunks) {
 				return streams, fmt.Errorf("the schema has more columns than the row group")
 			}
-			chunk := chunks[l.leaf]
-			var pages parquet.Pages
-			var from, size int64
+			fc, ok := chunks[l.leaf].(*parquet.FileColumnChunk)
+			if !ok {
+				return streams, fmt.Errorf("column %q is not of the file", f.columnPath(l))
+			}
+			s := &leafStream{n: l, typ: valueType(l)}
 			// The file was opened with the context of Open; a read uses that of its own call.
-			if fc, ok := chunk.(*parquet.FileColumnChunk); ok {
+			r, err := f.checked(f.chunkReader(ctx, g, l.leaf), g, l.leaf)
+			if err != nil {
+				return streams, fmt.Errorf("column %q: %w", f.columnPath(l), err)
+			}
+			if c, ok := r.(*checkedPages); ok {
+				s.from, s.size = c.at, c.end-c.at
+			} else if c, ok := f.lz4[lz4Key{g, l.leaf}]; ok {
+				s.from, s.size = c.offset, c.size
+			}
+			s.library = func() (parquet.Pages, error) {
 				r, err := f.checked(f.chunkReader(ctx, g, l.leaf), g, l.leaf)
 				if err != nil {
-					return streams, fmt.Errorf("column %q: %w", f.columnPath(l), err)
+					return nil, err
 				}
-				pages = fc.PagesFrom(r)
-				if c, ok := r.(*checkedPages); ok {
-					from, size = c.at, c.end-c.at
-				} else if c, ok := f.lz4[lz4Key{g, l.leaf}]; ok {
-					from, size = c.offset, c.size
-				}
-			} else {
-				pages = chunk.Pages()
+				return fc.PagesFrom(r), nil
 			}
-			streams = append(streams, &leafStream{n: l, pages: pages, typ: valueType(l), from: from, size: size})
+			if s.own = f.chunkPages(r, l, &f.pf.Metadata().RowGroups[g].Columns[l.leaf].MetaData); s.own == nil {
+				s.pages = fc.PagesFrom(r)
+			}
+			streams = append(streams, s)
 		}
 	}
 	return streams, nil
@@ -259,15 +269,17 @@ func leaves(n *node, out []*node) []*node {
 }
 
 func (f *File) batch(ctx context.Context, streams []*leafStream, n int, want func(string) bool) (b *column.Batch, err error) {
-	defer f.guard("pages", &err)
+	place := f.foot
+	defer f.guard("pages", &place, &err)
 	spans := make(map[int]span, len(streams))
 	for _, s := range streams {
+		place = s.from
 		if err := s.fill(n); err != nil {
-			return nil, fmt.Errorf("column %q: %w", f.columnPath(s.n), err)
+			return nil, placeAt(place, fmt.Errorf("column %q: %w", f.columnPath(s.n), err))
 		}
 		sp, err := s.take(n)
 		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", f.columnPath(s.n), err)
+			return nil, placeAt(place, fmt.Errorf("column %q: %w", f.columnPath(s.n), err))
 		}
 		spans[s.n.leaf] = sp
 	}
@@ -279,7 +291,7 @@ func (f *File) batch(ctx context.Context, streams []*leafStream, n int, want fun
 		}
 		v, err := assemble(k, spans, n)
 		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", name, err)
+			return nil, placeAt(place, fmt.Errorf("column %q: %w", name, err))
 		}
 		b.Columns[i] = v
 	}
@@ -311,13 +323,18 @@ func (f *File) damaged(part string, err error) error {
 	if errors.As(err, &ce) {
 		return corrupt.InFile(err, f.path)
 	}
-	return &corrupt.Error{File: f.path, Offset: corrupt.Unknown, Part: "Parquet " + part, Err: err}
+	offset := corrupt.Unknown
+	var p *placed
+	if errors.As(err, &p) {
+		offset = p.offset
+	}
+	return &corrupt.Error{File: f.path, Offset: offset, Part: "Parquet " + part, Err: err}
 }
 
-// guard turns a panic of the Parquet library, which some damaged files cause, into an error.
-func (f *File) guard(part string, err *error) {
+// guard turns a panic of the Parquet library, which some damaged files cause, into an error at a place.
+func (f *File) guard(part string, place *int64, err *error) {
 	if r := recover(); r != nil {
-		*err = &corrupt.Error{File: f.path, Offset: corrupt.Unknown, Part: "Parquet " + part, Err: fmt.Errorf("%v", r),
+		*err = &corrupt.Error{File: f.path, Offset: *place, Part: "Parquet " + part, Err: fmt.Errorf("%v", r),
 			Try: "The file is damaged; the other files of the table can still be read."}
 	}
 }

@@ -181,32 +181,6 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-func FuzzOpen(f *testing.F) {
-	for _, table := range []string{"all_types_mor_h120", "mor_trips_h0150"} {
-		baseFiles(f, table, func(_ string, d []byte) {
-			if len(d) < 20000 {
-				f.Add(d)
-			}
-		})
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		file, err := Open(context.Background(), memory(data), "x.parquet")
-		if err != nil {
-			return
-		}
-		n := 0
-		for b, err := range file.Batches(context.Background(), nil) {
-			if err != nil || n > 100000 {
-				return
-			}
-			n += b.Len
-			for i := range min(b.Len, 100) {
-				b.RowJSON(i)
-			}
-		}
-	})
-}
-
 // rowID is unique over all versions of all rows of a table.
 func rowID(r map[string]any) string {
 	return fmt.Sprint(r["_hoodie_commit_seqno"], " ", r["_hoodie_record_key"], " ", r["_hoodie_file_name"])

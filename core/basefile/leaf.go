@@ -1,9 +1,10 @@
 package basefile
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
@@ -17,15 +18,20 @@ import (
 // leafStream reads one column chunk page by page and keeps what has not been taken yet:
 // levels (one entry per value slot) and the values that are not null.
 type leafStream struct {
-	n     *node
-	pages parquet.Pages
-	done  bool
-	typ   *schema.Type // of the values, which are never null
+	n *node
+	// own decodes the pages; it is nil for those that the library reads into pages. library opens those.
+	own     *chunkPages
+	pages   parquet.Pages
+	library func() (parquet.Pages, error)
+	done    bool
+	typ     *schema.Type // of the values, which are never null
 	// from and size are where the chunk lies in the file, as far as it is known.
 	from, size int64
 	// reps and defs are nil for columns that have no such levels. The entries before pos are taken;
-	// entries counts the others.
+	// entries counts the others. full is set while no entry has a lower definition level than the highest: there
+	// are no defs then.
 	reps, defs []byte
+	full       bool
 	pos        int
 	entries    int
 	// held are the values of pages, oldest first; values counts those not taken.
@@ -34,12 +40,19 @@ type leafStream struct {
 	// dict is the chunk's dictionary, decoded; of is what it was decoded from.
 	dict *column.Vector
 	of   parquet.Dictionary
+	// spare are indexes of a page that has been taken, for another page.
+	spare []int32
+	// same is a vector of one value of the dictionary, sameOf, over and over.
+	same   *column.Vector
+	sameOf int32
 }
 
-// pageValues are the values of one page: those of vals, or, when idx is set, those that idx names in it.
+// pageValues are the values of one page: those of vals, or, when idx is set, those that idx names in it, or,
+// when one is not negative, always that one.
 type pageValues struct {
 	vals *column.Vector
 	idx  []int32
+	one  int32
 	// n is how many there are, pos how many of them are taken.
 	n, pos int
 }
@@ -47,7 +60,7 @@ type pageValues struct {
 // span is the part of a stream that one batch takes.
 type span struct {
 	s *leafStream
-	// reps and defs are the levels of its entries, nil as those of the stream.
+	// reps and defs are the levels of its entries, nil as those of the stream, or where all defs are the highest.
 	reps, defs []byte
 	entries    int
 	values     int
@@ -56,6 +69,19 @@ type span struct {
 // fill reads pages until the stream holds at least rows whole rows or the chunk ends.
 func (s *leafStream) fill(rows int) error {
 	for !s.done && !s.hasRows(rows) {
+		if s.own != nil {
+			err := s.own.next(s)
+			switch {
+			case err == io.EOF:
+				s.done = true
+			case errors.Is(err, errOther):
+				err = s.hand()
+			}
+			if err != nil && err != io.EOF {
+				return err
+			}
+			continue
+		}
 		p, err := s.pages.ReadPage()
 		if err == io.EOF {
 			s.done = true
@@ -71,6 +97,31 @@ func (s *leafStream) fill(rows int) error {
 		}
 	}
 	return nil
+}
+
+// hand lets the library read the rest of the chunk.
+func (s *leafStream) hand() error {
+	pages, err := s.library()
+	if err != nil {
+		return err
+	}
+	skip := s.own.pages
+	s.own, s.pages = nil, pages
+	for range skip {
+		p, err := pages.ReadPage()
+		if err != nil {
+			return err
+		}
+		parquet.Release(p)
+	}
+	return nil
+}
+
+// close lets go of the library's pages.
+func (s *leafStream) close() {
+	if s.pages != nil {
+		s.pages.Close()
+	}
 }
 
 // hasRows reports whether rows whole rows are held: one more row has begun after them.
@@ -91,19 +142,13 @@ func (s *leafStream) hasRows(rows int) bool {
 
 func (s *leafStream) append(p parquet.Page) error {
 	n := int(p.NumValues())
-	if s.pos > 0 {
-		// Spans of earlier batches are not looked at any more.
-		s.defs = s.defs[:copy(s.defs, s.defs[min(s.pos, len(s.defs)):])]
-		s.reps = s.reps[:copy(s.reps, s.reps[min(s.pos, len(s.reps)):])]
-		s.pos = 0
-	}
+	var defs []byte
 	if s.n.def > 0 {
-		d := p.DefinitionLevels()
-		if len(d) != n {
-			return fmt.Errorf("a page of %d values has %d definition levels", n, len(d))
+		if defs = p.DefinitionLevels(); len(defs) != n {
+			return fmt.Errorf("a page of %d values has %d definition levels", n, len(defs))
 		}
-		s.defs = append(s.defs, d...)
 	}
+	s.forgetLevels()
 	if s.n.rep > 0 {
 		r := p.RepetitionLevels()
 		if len(r) != n {
@@ -111,7 +156,6 @@ func (s *leafStream) append(p parquet.Page) error {
 		}
 		s.reps = append(s.reps, r...)
 	}
-	s.entries += n
 	v, err := s.decode(p, n-int(p.NumNulls()))
 	if err != nil {
 		return err
@@ -119,11 +163,57 @@ func (s *leafStream) append(p parquet.Page) error {
 	if s.n.def == 0 && v.n != n {
 		return fmt.Errorf("a page of %d values holds %d", n, v.n)
 	}
-	if v.n > 0 {
-		s.held = append(s.held, v)
-		s.values += v.n
+	if n > 0 {
+		s.push(n, defs, v)
 	}
 	return nil
+}
+
+// forgetLevels drops the levels that are taken: spans of earlier batches are not looked at any more.
+func (s *leafStream) forgetLevels() {
+	if s.pos == 0 {
+		return
+	}
+	s.defs = s.defs[:copy(s.defs, s.defs[min(s.pos, len(s.defs)):])]
+	s.reps = s.reps[:copy(s.reps, s.reps[min(s.pos, len(s.reps)):])]
+	s.pos = 0
+}
+
+// push adds the entries and values of a page; defs nil: all have the highest level.
+func (s *leafStream) push(entries int, defs []byte, v pageValues) {
+	s.forgetLevels()
+	if s.entries == 0 {
+		s.full, s.defs = true, s.defs[:0]
+	}
+	if s.n.def > 0 && (defs != nil || !s.full) {
+		if s.full {
+			s.defs = s.highest(s.defs[:0], s.entries)
+			s.full = false
+		}
+		if defs != nil {
+			s.defs = append(s.defs, defs...)
+		} else {
+			s.defs = s.highest(s.defs, entries)
+		}
+	}
+	s.entries += entries
+	if v.n == 0 {
+		return
+	}
+	s.values += v.n
+	if k := len(s.held) - 1; k >= 0 && v.one >= 0 && s.held[k].one == v.one && s.held[k].vals == v.vals {
+		s.held[k].n += v.n
+		return
+	}
+	s.held = append(s.held, v)
+}
+
+// highest appends n of the highest definition level.
+func (s *leafStream) highest(defs []byte, n int) []byte {
+	at := len(defs)
+	defs = slices.Grow(defs, n)[:at+n]
+	fill(defs[at:], byte(s.n.def))
+	return defs
 }
 
 // decode returns the values of a page, in memory of their own.
@@ -135,7 +225,7 @@ func (s *leafStream) decode(p parquet.Page, count int) (pageValues, error) {
 	}
 	if dict == nil {
 		v := column.New(s.typ, 0)
-		return pageValues{vals: v, n: count}, appendPlain(v, s.n, data, count)
+		return pageValues{vals: v, n: count, one: -1}, appendPlain(v, s.n, data, count)
 	}
 	idx := data.Int32()
 	if len(idx) < count {
@@ -153,7 +243,7 @@ func (s *leafStream) decode(p parquet.Page, count int) (pageValues, error) {
 			return pageValues{}, fmt.Errorf("dictionary index %d of %d", i, s.dict.Len)
 		}
 	}
-	return pageValues{vals: s.dict, idx: idx, n: count}, nil
+	return pageValues{vals: s.dict, idx: idx, n: count, one: -1}, nil
 }
 
 // take cuts off the levels of the next rows rows. Fewer are an error: the footer promised them.
@@ -183,9 +273,11 @@ func (s *leafStream) take(rows int) (span, error) {
 		sp.reps = left[:sp.entries]
 	}
 	sp.values = sp.entries
-	if s.n.def > 0 {
+	if s.n.def > 0 && !s.full {
 		sp.defs = s.defs[s.pos : s.pos+sp.entries]
-		sp.values = bytes.Count(sp.defs, []byte{byte(s.n.def)})
+		if sp.values = countLevels(sp.defs, byte(s.n.def)); sp.values == sp.entries {
+			sp.defs = nil
+		}
 	}
 	s.pos += sp.entries
 	s.entries -= sp.entries
@@ -205,7 +297,14 @@ func (s *leafStream) slots(t *schema.Type, n int, nulls []bool, values int) (*co
 	v := &column.Vector{Type: t, Len: n, Nulls: nulls}
 	if nulls == nil && len(s.held) > 0 && s.held[0].idx == nil && s.held[0].n-s.held[0].pos >= values {
 		p := &s.held[0]
-		p.share(v, values)
+		if p.one >= 0 {
+			if err := s.repeat(v, p, values); err != nil {
+				return nil, err
+			}
+			p.pos += values
+		} else {
+			p.share(v, values)
+		}
 		s.forget()
 		return v, nil
 	}
@@ -218,9 +317,45 @@ func (s *leafStream) slots(t *schema.Type, n int, nulls []bool, values int) (*co
 // forget lets go of pages that are taken as a whole.
 func (s *leafStream) forget() {
 	for len(s.held) > 0 && s.held[0].pos == s.held[0].n {
+		if s.spare == nil {
+			s.spare = s.held[0].idx
+		}
 		s.held[0] = pageValues{}
 		s.held = s.held[1:]
 	}
+}
+
+// times is a value n times.
+func times[T any](x T, n int) []T {
+	out := make([]T, n)
+	for i := range out {
+		out[i] = x
+	}
+	return out
+}
+
+// repeat makes v one value over and over. Batches share what it is made of.
+func (s *leafStream) repeat(v *column.Vector, p *pageValues, values int) error {
+	if s.same == nil || s.sameOf != p.one || s.same.Len < values {
+		if s.isText() && uint64(len(p.vals.BytesAt(int(p.one))))*uint64(values) > maxVectorBytes {
+			return errTooLarge
+		}
+		s.same, s.sameOf = column.New(s.typ, values), p.one
+		for range values {
+			s.same.AppendFrom(p.vals, int(p.one))
+		}
+	}
+	(&pageValues{vals: s.same}).share(v, values)
+	return nil
+}
+
+// isText reports whether the values are texts or bytes.
+func (s *leafStream) isText() bool {
+	switch s.typ.Kind {
+	case schema.Boolean, schema.Int, schema.Long, schema.Float, schema.Double:
+		return false
+	}
+	return true
 }
 
 // share makes v the next values of a page that is not by dictionary.
@@ -238,6 +373,9 @@ func (p *pageValues) share(v *column.Vector, values int) {
 	default:
 		from, to := src.Offsets[lo], src.Offsets[hi]
 		v.Data = src.Data[from:to:to]
+		if v.Offsets = src.Offsets[lo : hi+1 : hi+1]; from == 0 {
+			return
+		}
 		v.Offsets = make([]uint32, values+1)
 		for i, o := range src.Offsets[lo : hi+1] {
 			v.Offsets[i] = o - from
@@ -270,8 +408,8 @@ func (s *leafStream) gather(v *column.Vector, values int) error {
 		if size > maxVectorBytes {
 			return errTooLarge
 		}
-		v.Data = make([]byte, 0, size)
-		v.Offsets = make([]uint32, 1, v.Len+1)
+		v.Data = make([]byte, 0, size+textSlack)
+		v.Offsets = make([]uint32, v.Len+1)
 	}
 	slot := 0
 	for values > 0 {
@@ -287,9 +425,10 @@ func (s *leafStream) gather(v *column.Vector, values int) error {
 		s.forget()
 	}
 	if bin {
-		for len(v.Offsets) <= v.Len { // nulls at the end
-			v.Offsets = append(v.Offsets, uint32(len(v.Data)))
+		for ; slot < v.Len; slot++ { // nulls at the end
+			v.Offsets[slot+1] = uint32(len(v.Data))
 		}
+		v.Data = v.Data[:len(v.Data):len(v.Data)]
 	}
 	return nil
 }
@@ -297,7 +436,10 @@ func (s *leafStream) gather(v *column.Vector, values int) error {
 // dataBytes is the size of the next m texts or bytes.
 func (p *pageValues) dataBytes(m int) (size uint64) {
 	off := p.vals.Offsets
-	if p.idx == nil {
+	switch {
+	case p.one >= 0:
+		return uint64(m) * uint64(off[p.one+1]-off[p.one])
+	case p.idx == nil:
 		return uint64(off[p.pos+m] - off[p.pos])
 	}
 	for _, i := range p.idx[p.pos : p.pos+m] {
@@ -306,28 +448,50 @@ func (p *pageValues) dataBytes(m int) (size uint64) {
 	return size
 }
 
-// copyBytes copies the next m texts or bytes into the slots from slot on, and returns the slot behind.
+// copyBytes copies the next m texts or bytes into the slots from slot on, and returns the slot behind. There is
+// room for all of them in v.Data.
 func (p *pageValues) copyBytes(v *column.Vector, slot, m int) int {
-	src := p.vals
+	off, src := p.vals.Offsets, p.vals.Data[:cap(p.vals.Data)]
+	at, dst := len(v.Data), v.Data[:cap(v.Data)]
+	if v.Nulls == nil && p.idx != nil {
+		to := v.Offsets[slot+1 : slot+1+m]
+		for k, i := range p.idx[p.pos : p.pos+m] {
+			lo, hi := int(off[i]), int(off[i+1])
+			copyText(dst, src, at, lo, hi-lo)
+			at += hi - lo
+			to[k] = uint32(at)
+		}
+		v.Data = v.Data[:at]
+		return slot + m
+	}
 	for k := p.pos; k < p.pos+m; k++ {
 		for v.Nulls != nil && v.Nulls[slot] {
-			v.Offsets = append(v.Offsets, uint32(len(v.Data)))
 			slot++
+			v.Offsets[slot] = uint32(at)
 		}
 		i := k
-		if p.idx != nil {
+		switch {
+		case p.one >= 0:
+			i = int(p.one)
+		case p.idx != nil:
 			i = int(p.idx[k])
 		}
-		v.Data = append(v.Data, src.Data[src.Offsets[i]:src.Offsets[i+1]]...)
-		v.Offsets = append(v.Offsets, uint32(len(v.Data)))
+		lo, hi := int(off[i]), int(off[i+1])
+		copyText(dst, src, at, lo, hi-lo)
+		at += hi - lo
 		slot++
+		v.Offsets[slot] = uint32(at)
 	}
+	v.Data = v.Data[:at]
 	return slot
 }
 
 func (p *pageValues) copyFixed(v *column.Vector, slot, m int) int {
 	var idx []int32
-	if p.idx != nil {
+	switch {
+	case p.one >= 0:
+		idx = times(p.one, m)
+	case p.idx != nil:
 		idx = p.idx[p.pos : p.pos+m]
 	}
 	switch {
@@ -379,65 +543,23 @@ const maxVectorBytes = 1 << 30
 
 var errTooLarge = fmt.Errorf("a column holds more than %d bytes in one batch", maxVectorBytes)
 
-// appendPlain copies count values of a page or a dictionary into an empty vector.
+// appendPlain copies count values of a page or a dictionary of the library into an empty vector.
 func appendPlain(v *column.Vector, n *node, data encoding.Values, count int) error {
 	if count == 0 {
 		return nil
 	}
-	short := func(got int) error { return fmt.Errorf("%d values promised, %d found", count, got) }
+	if data.Kind() != encoding.Kind(n.physical)+1 {
+		return fmt.Errorf("values of type %s where %s is promised", data.Kind(), encoding.Kind(n.physical)+1)
+	}
+	b, off := data.Data()
 	switch n.physical {
-	case format.Boolean:
-		bits := data.Boolean()
-		if len(bits)*8 < count {
-			return short(len(bits) * 8)
+	case format.FixedLenByteArray:
+		if _, size := data.FixedLenByteArray(); size != n.typ.Size {
+			return fmt.Errorf("values of %d bytes promised, of %d found", n.typ.Size, size)
 		}
-		v.Bools = make([]bool, count)
-		for i := range v.Bools {
-			v.Bools[i] = bits[i/8]>>(i%8)&1 == 1
-		}
-	case format.Int32:
-		x := data.Int32()
-		if len(x) < count {
-			return short(len(x))
-		}
-		v.Ints = make([]int64, count)
-		for i, y := range x[:count] {
-			v.Ints[i] = int64(y)
-		}
-	case format.Int64:
-		x := data.Int64()
-		if len(x) < count {
-			return short(len(x))
-		}
-		v.Ints = append(make([]int64, 0, count), x[:count]...)
-	case format.Int96:
-		x := data.Int96()
-		if len(x) < count {
-			return short(len(x))
-		}
-		v.Ints = make([]int64, count)
-		for i, y := range x[:count] {
-			v.Ints[i] = int96Micros(y)
-		}
-	case format.Float:
-		x := data.Float()
-		if len(x) < count {
-			return short(len(x))
-		}
-		v.Floats = make([]float64, count)
-		for i, y := range x[:count] {
-			v.Floats[i] = float64(y)
-		}
-	case format.Double:
-		x := data.Double()
-		if len(x) < count {
-			return short(len(x))
-		}
-		v.Floats = append(make([]float64, 0, count), x[:count]...)
 	case format.ByteArray:
-		b, off := data.ByteArray()
 		if len(off) < count+1 {
-			return short(max(0, len(off)-1))
+			return fmt.Errorf("%d values promised, %d found", count, max(0, len(off)-1))
 		}
 		for i, lo := range off[:count] {
 			if hi := off[i+1]; lo > hi || int(hi) > len(b) {
@@ -450,27 +572,13 @@ func appendPlain(v *column.Vector, n *node, data encoding.Values, count int) err
 		}
 		v.Data = append(make([]byte, 0, to-from), b[from:to]...)
 		v.Offsets = make([]uint32, count+1)
-		for i, o := range off[:count+1] {
-			v.Offsets[i] = o - from
-		}
-	case format.FixedLenByteArray:
-		b, size := data.FixedLenByteArray()
-		if size != n.typ.Size || len(b)/size < count {
-			return fmt.Errorf("%d values of %d bytes promised, %d bytes of width %d found", count, n.typ.Size, len(b), size)
-		}
-		if count*size > maxVectorBytes {
-			return errTooLarge
-		}
-		v.Data = append(make([]byte, 0, count*size), b[:count*size]...)
-		v.Offsets = make([]uint32, count+1)
 		for i := range v.Offsets {
-			v.Offsets[i] = uint32(i * size)
+			v.Offsets[i] = off[i] - from
 		}
-	default:
-		return fmt.Errorf("physical type %d is unknown", n.physical)
+		v.Len = count
+		return nil
 	}
-	v.Len += count
-	return nil
+	return plainValues(v, n, b, count)
 }
 
 // int96Micros converts Impala's timestamp (nanoseconds of the day, Julian day) to microseconds.

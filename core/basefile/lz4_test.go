@@ -100,7 +100,7 @@ type lz4Row struct {
 }
 
 // lz4File writes rows with pages of a version, and compresses the pages afterwards.
-func lz4File(t *testing.T, version, rows int) (plain, packed []byte) {
+func lz4File(t testing.TB, version, rows int) (plain, packed []byte) {
 	t.Helper()
 	var buf bytes.Buffer
 	w := parquet.NewGenericWriter[lz4Row](&buf, parquet.DataPageVersion(version), parquet.PageBufferSize(2000), parquet.MaxRowsPerRowGroup(int64(rows/2)), parquet.Compression(&parquet.Uncompressed))
@@ -125,7 +125,7 @@ func lz4File(t *testing.T, version, rows int) (plain, packed []byte) {
 }
 
 // repack compresses the pages of an uncompressed file.
-func repack(t *testing.T, plain []byte) []byte {
+func repack(t testing.TB, plain []byte) []byte {
 	t.Helper()
 	f, err := parquet.OpenFile(bytes.NewReader(plain), int64(len(plain)))
 	if err != nil {

@@ -29,6 +29,8 @@ type checkedPages struct {
 	buf  []byte
 	pass int64
 	room [pageWindow]byte
+	// codec is how the pages are compressed.
+	codec format.CompressionCodec
 }
 
 // checked returns a reader of the pages of a column chunk that holds page headers against bounds. Chunks
@@ -49,7 +51,7 @@ func (f *File) checked(r io.ReaderAt, group, leaf int) (io.ReaderAt, error) {
 	if at < 0 || at > f.size || m.TotalCompressedSize < 0 || m.TotalCompressedSize > f.size-at {
 		return nil, fmt.Errorf("a chunk of %d bytes at byte %d of a file of %d", m.TotalCompressedSize, at, f.size)
 	}
-	return &checkedPages{r: r, at: at, end: at + m.TotalCompressedSize}, nil
+	return &checkedPages{r: r, at: at, end: at + m.TotalCompressedSize, codec: m.Codec}, nil
 }
 
 // ReadAt gives the next bytes.
@@ -94,35 +96,69 @@ func cut(err error) error {
 
 // header checks the header at the position, and lets it and its page pass.
 func (p *checkedPages) header() error {
+	h, n, err := pageHeader(p.read, p.at, p.end)
+	if err != nil {
+		return err
+	}
+	p.pass = n + int64(h.CompressedPageSize)
+	if p.codec == format.Uncompressed {
+		return nil
+	}
+	b, err := p.read(p.pass)
+	if err != nil {
+		return err
+	}
+	if packed, claim, ok := packedPart(h, b[n:p.pass]); ok && exceeds(p.codec, packed, claim) {
+		return placeAt(p.at, fmt.Errorf("page at byte %d: it unpacks to more than the %d bytes that its header says", p.at, h.UncompressedPageSize))
+	}
+	return nil
+}
+
+// packedPart is the compressed part of a page, and what its header says that it unpacks to.
+func packedPart(h *format.PageHeader, body []byte) (packed []byte, claim int64, ok bool) {
+	claim = int64(h.UncompressedPageSize)
+	if h.Type != format.DataPageV2 || !h.DataPageHeaderV2.Valid {
+		return body, claim, true
+	}
+	v2 := &h.DataPageHeaderV2.V
+	levels := int64(v2.RepetitionLevelsByteLength) + int64(v2.DefinitionLevelsByteLength)
+	if v2.RepetitionLevelsByteLength < 0 || v2.DefinitionLevelsByteLength < 0 || levels > int64(len(body)) || levels > claim || v2.IsCompressed.Valid && !v2.IsCompressed.V {
+		return nil, 0, false
+	}
+	return body[levels:], claim - levels, true
+}
+
+// pageHeader reads and checks the header of n bytes at an offset of a chunk that ends at end. read gives so many
+// bytes of what is there, or more.
+func pageHeader(read func(n int64) ([]byte, error), at, end int64) (h *format.PageHeader, n int64, err error) {
 	for size := int64(pageWindow); ; size *= 8 {
-		if err := p.read(min(size, p.end-p.at)); err != nil {
-			return err
+		b, err := read(min(size, end-at))
+		if err != nil {
+			return nil, 0, err
 		}
-		r := (&thrift.CompactProtocol{}).NewReaderFromBytes(p.buf)
-		var h format.PageHeader
-		err := thrift.NewDecoder(r).Decode(&h)
-		if err == nil {
+		r := (&thrift.CompactProtocol{}).NewReaderFromBytes(b)
+		h = new(format.PageHeader)
+		if err = thrift.NewDecoder(r).Decode(h); err == nil {
 			n := int64(r.BytesRead())
-			if err := checkPage(&h, p.end-p.at-n); err != nil {
-				return fmt.Errorf("page at byte %d: %w", p.at, err)
+			if err := checkPage(h, end-at-n); err != nil {
+				return nil, 0, placeAt(at, fmt.Errorf("page at byte %d: %w", at, err))
 			}
-			p.pass = n + int64(h.CompressedPageSize)
-			return nil
+			return h, n, nil
 		}
-		if int64(len(p.buf)) >= p.end-p.at || !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("page header at byte %d: %w", p.at, cut(err))
+		if int64(len(b)) >= end-at || !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+			return nil, 0, placeAt(at, fmt.Errorf("page header at byte %d: %w", at, cut(err)))
 		}
-		if len(p.buf) >= maxPageHeader {
-			return fmt.Errorf("page header at byte %d: more than the limit of %d bytes", p.at, maxPageHeader)
+		if len(b) >= maxPageHeader {
+			return nil, 0, placeAt(at, fmt.Errorf("page header at byte %d: more than the limit of %d bytes", at, maxPageHeader))
 		}
 	}
 }
 
 // read makes buf at least n bytes long.
-func (p *checkedPages) read(n int64) error {
+func (p *checkedPages) read(n int64) ([]byte, error) {
 	have := len(p.buf)
 	if int64(have) >= n {
-		return nil
+		return p.buf, nil
 	}
 	to := p.room[:]
 	if n > int64(len(to)) {
@@ -132,9 +168,9 @@ func (p *checkedPages) read(n int64) error {
 	p.buf = to[:n]
 	m, err := p.r.ReadAt(p.buf[have:], p.at+int64(have))
 	if have+m < len(p.buf) {
-		return cut(err)
+		return nil, cut(err)
 	}
-	return nil
+	return p.buf, nil
 }
 
 // checkPage compares what a page header claims with the bytes left in its chunk and with the bounds.

@@ -80,7 +80,10 @@ type PartForm struct {
 
 // PartSummary is what reading a part found out.
 type PartSummary struct {
+	// Corrupt counts corrupt log blocks; the first one begins at the byte CorruptOffset of CorruptFile.
 	Corrupt       int                 `json:"corrupt,omitempty"`
+	CorruptFile   string              `json:"corrupt_file,omitempty"`
+	CorruptOffset int64               `json:"corrupt_offset,omitempty"`
 	MixedOrdering int                 `json:"mixed_ordering,omitempty"`
 	Notes         []string            `json:"notes,omitempty"`
 	Met           []release.FailureID `json:"met,omitempty"`
@@ -91,7 +94,7 @@ type PartSummary struct {
 func summaryOf(p *query.Plan, st *groupreader.Stats) *PartSummary {
 	out := &PartSummary{MixedOrdering: st.MixedOrdering, Notes: st.Notes, Met: p.Met(st)}
 	if st.Scan != nil {
-		out.Corrupt = st.Scan.Counters.CorruptBlocks
+		out.Corrupt, out.CorruptFile, out.CorruptOffset = st.Scan.Counters.CorruptBlocks, st.CorruptFile, st.CorruptOffset
 	}
 	return out
 }

@@ -401,8 +401,8 @@ func (c *cursor) haveTo(from, to int64) bool {
 func (c *cursor) note(s *groupreader.Slice, sum *PartSummary, rules *release.Rules) {
 	where := fmt.Sprintf("partition %q, file group %s", s.Partition, s.FileID)
 	if sum.Corrupt > 0 {
-		c.notes = append(c.notes, api.Finding{Level: "warning", Title: "Corrupt log blocks were left out",
-			Detail: fmt.Sprintf("%s: %d corrupt blocks. As in Hudi, what they held is not in these rows: values may be older than what was written.", where, sum.Corrupt)})
+		c.notes = append(c.notes, api.Finding{Level: "warning", Title: "Corrupt log blocks were left out", File: sum.CorruptFile, Offset: sum.CorruptOffset,
+			Detail: fmt.Sprintf("%s: %d corrupt blocks, the first at byte %d of %s. As in Hudi, what they held is not in these rows: values may be older than what was written.", where, sum.Corrupt, sum.CorruptOffset, sum.CorruptFile)})
 	}
 	for _, id := range sum.Met {
 		if !c.failed[id] {

@@ -1,6 +1,7 @@
 package groupreader
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
@@ -12,9 +13,10 @@ import (
 
 // belongs looks at the meta columns of the first row of a batch: every writer puts the partition and the
 // base file's name, or in a log the file group's, into each row. Where they name another place the file's
-// content is another file's, and nothing else would tell: the formats have no checksum of the whole.
-func (r *reader) belongs(b *column.Batch, file string) {
-	if b.Len == 0 {
+// content is another file's, and nothing else would tell: the formats have no checksum of the whole. offset is where
+// the block of a log file begins, and below 0 for base files; of a file that was told of, nothing more is said.
+func (r *reader) belongs(b *column.Batch, file string, offset int64) {
+	if b.Len == 0 || r.foreign[file] {
 		return
 	}
 	text := func(name string) (string, bool) {
@@ -25,13 +27,24 @@ func (r *reader) belongs(b *column.Batch, file string) {
 		s := string(c.BytesAt(0))
 		return s, s != ""
 	}
+	where := file
+	if offset >= 0 {
+		where = fmt.Sprintf("the block at byte %d of %s", offset, file)
+	}
+	tell := func(format string, args ...any) {
+		if r.foreign == nil {
+			r.foreign = map[string]bool{}
+		}
+		r.foreign[file] = true
+		r.stats.note(format, args...)
+	}
 	if p, ok := text(schema.PartitionPathField); ok && p != r.s.Partition {
-		r.stats.note("%s lies in the partition %q, and its first row says that it was written into the partition %q: the file has the content of another one.", file, r.s.Partition, p)
+		tell("%s lies in the partition %q, and its first row says that it was written into the partition %q: the file has the content of another one.", where, r.s.Partition, p)
 	}
 	own := path.Base(file)
 	if name, ok := text(schema.FileNameField); ok {
 		if _, isLog := logfile.ParseName(own); isLog && !strings.HasPrefix(name, r.s.FileID) || !isLog && name != own && strings.Contains(name, ".") {
-			r.stats.note("the first row of %s says that it was written into %s: the file has the content of another one.", file, name)
+			tell("the first row of %s says that it was written into %s: the file has the content of another one.", where, name)
 		}
 	}
 }
@@ -51,12 +64,12 @@ func (r *reader) inOrder(res *logscan.Result) {
 		}
 		if !r.o.Scan.CheckCommitted {
 			if at != f.Name.Instant && f.Name.Instant != "" {
-				r.stats.note("%s has a block of the instant %s, and its name says that %s wrote it: the file has the content of another one.", f.Reader.Path(), at, f.Name.Instant)
+				r.stats.note("%s has a block of the instant %s at byte %d, and its name says that %s wrote it: the file has the content of another one.", f.Reader.Path(), at, ref.Block.Start, f.Name.Instant)
 			}
 			continue
 		}
 		if at < last[0] && f.Reader.Path() != last[1] {
-			r.stats.note("%s has a block of the instant %s, and %s, which comes before it, one of %s: one of the files has the content of another one, or two writers wrote at the same time; the later block in this order wins.", f.Reader.Path(), at, last[1], last[0])
+			r.stats.note("%s has a block of the instant %s at byte %d, and %s, which comes before it, one of %s: one of the files has the content of another one, or two writers wrote at the same time; the later block in this order wins.", f.Reader.Path(), at, ref.Block.Start, last[1], last[0])
 		}
 		if at > last[0] {
 			last = [2]string{at, f.Reader.Path()}

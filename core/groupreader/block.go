@@ -42,12 +42,18 @@ type Span struct{ Start, End int64 }
 // DataBlock decodes the records of a data block with the block's own schema. spans is nil for
 // block types whose records have no byte range of their own.
 func DataBlock(ctx context.Context, r *logfile.Reader, b *logfile.Block, want func(field string) bool) (batch *column.Batch, spans []Span, err error) {
+	return dataBlock(ctx, r, b, want, nil)
+}
+
+// dataBlock is DataBlock. content, if not nil, is memory for the content of one block after another: spans are then
+// left out.
+func dataBlock(ctx context.Context, r *logfile.Reader, b *logfile.Block, want func(field string) bool, content *[]byte) (batch *column.Batch, spans []Span, err error) {
 	if b.Damage != nil {
 		return nil, nil, b.Damage
 	}
 	switch b.Type {
 	case logfile.AvroDataBlock, logfile.CDCDataBlock:
-		return avroBlock(ctx, r, b, want)
+		return avroBlock(ctx, r, b, want, content)
 	case logfile.ParquetDataBlock:
 		batch, err = parquetBlock(ctx, r, b, want)
 		return batch, nil, err
@@ -58,7 +64,7 @@ func DataBlock(ctx context.Context, r *logfile.Reader, b *logfile.Block, want fu
 	return nil, nil, &Unsupported{File: r.Path(), Offset: b.Start, What: "a block of type " + b.Type.String() + " holds no records"}
 }
 
-func avroBlock(ctx context.Context, r *logfile.Reader, b *logfile.Block, want func(string) bool) (*column.Batch, []Span, error) {
+func avroBlock(ctx context.Context, r *logfile.Reader, b *logfile.Block, want func(string) bool, kept *[]byte) (*column.Batch, []Span, error) {
 	text := b.SchemaText()
 	if text == "" {
 		return nil, nil, &corrupt.Error{File: r.Path(), Offset: b.Start, Part: "block header SCHEMA", Want: "the writer's schema", Got: "none"}
@@ -71,9 +77,16 @@ func avroBlock(ctx context.Context, r *logfile.Reader, b *logfile.Block, want fu
 	if err != nil {
 		return nil, nil, &corrupt.Error{File: r.Path(), Offset: b.Start, Part: "block header SCHEMA", Err: err}
 	}
-	content, err := r.Content(ctx, b)
+	var buf []byte
+	if kept != nil {
+		buf = *kept
+	}
+	content, err := r.ContentIn(ctx, b, buf)
 	if err != nil {
 		return nil, nil, err
+	}
+	if kept != nil && len(content) <= maxKept {
+		*kept = content
 	}
 	// Each record has 4 bytes of length and at least one per field: the count it claims is bounded by that.
 	count := 0
@@ -81,7 +94,10 @@ func avroBlock(ctx context.Context, r *logfile.Reader, b *logfile.Block, want fu
 		count = min(int(binary.BigEndian.Uint32(content[4:])), len(content)/(4+len(writer.Fields)))
 	}
 	batch := dec.NewBatch(count)
-	spans := make([]Span, 0, count)
+	var spans []Span
+	if kept == nil {
+		spans = make([]Span, 0, count)
+	}
 	for rec, err := range logfile.DataRecords(content, b.ContentOffset) {
 		if err != nil {
 			return nil, nil, corrupt.InFile(err, r.Path())
@@ -98,13 +114,18 @@ func avroBlock(ctx context.Context, r *logfile.Reader, b *logfile.Block, want fu
 			}
 			return nil, nil, err
 		}
-		spans = append(spans, Span{rec.Offset, rec.Offset + int64(len(rec.Data))})
+		if kept == nil {
+			spans = append(spans, Span{rec.Offset, rec.Offset + int64(len(rec.Data))})
+		}
 		if batch.Len == sampleRecords {
 			reserve(batch, count, len(content))
 		}
 	}
 	return batch, spans, nil
 }
+
+// maxKept bounds the memory that is kept for the content of the next block, in bytes.
+const maxKept = 32 << 20
 
 // sampleRecords is after how many records the room that texts will need is foreseen.
 const sampleRecords = 128

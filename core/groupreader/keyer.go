@@ -24,7 +24,9 @@ type keyer struct {
 	markC    *column.Vector
 	marker   string
 	file     string
-	buf      []byte
+	// offset is where the block of the rows begins in file, corrupt.Unknown for a base file.
+	offset int64
+	buf    []byte
 	// flags is false when no row of the batch can be flagged as deleted.
 	flags bool
 }
@@ -32,20 +34,20 @@ type keyer struct {
 // fieldPath is an ordering field: a top-level column and the record fields below it.
 type fieldPath []*column.Vector
 
-func newKeyer(b *column.Batch, o *Options, file string) (*keyer, error) {
+func newKeyer(b *column.Batch, o *Options, file string, offset int64) (*keyer, error) {
 	k := flagsOf(b, o.DeleteField, o.DeleteMarker)
-	k.file = file
+	k.file, k.offset = file, offset
 	if len(o.KeyFields) == 0 {
 		c := b.Column(schema.RecordKeyField)
 		if c == nil || c.Type.Kind != schema.String {
-			return nil, keyless(file, "a text column "+schema.RecordKeyField+" to merge by", "none")
+			return nil, k.keyless("a text column "+schema.RecordKeyField+" to merge by", "none")
 		}
 		k.keys, k.meta = []*column.Vector{c}, true
 	} else {
 		for _, f := range o.KeyFields {
 			c := resolve(b, f)
 			if c == nil {
-				return nil, keyless(file, "the record key field "+f, "data without it")
+				return nil, k.keyless("the record key field "+f, "data without it")
 			}
 			k.keys = append(k.keys, c[len(c)-1])
 			k.names = append(k.names, f)
@@ -58,8 +60,8 @@ func newKeyer(b *column.Batch, o *Options, file string) (*keyer, error) {
 }
 
 // keyless says that records have no key to be merged by.
-func keyless(file, want, got string) error {
-	return &corrupt.Error{File: file, Offset: corrupt.Unknown, Part: "record key", Want: want, Got: got, Try: "The file is damaged, or the table's record key fields in hoodie.properties are not those it was written with."}
+func (k *keyer) keyless(want, got string) error {
+	return &corrupt.Error{File: k.file, Offset: k.offset, Part: "record key", Want: want, Got: got, Try: "The file is damaged, or the table's record key fields in hoodie.properties are not those it was written with."}
 }
 
 // resolve finds a (dotted) field; nil when it is not there.
@@ -90,7 +92,7 @@ func (k *keyer) key(i int) ([]byte, error) {
 	if k.meta {
 		c := k.keys[0]
 		if c.IsNull(i) {
-			return nil, keyless(k.file, "a record key in every row", fmt.Sprintf("none in row %d", i))
+			return nil, k.keyless("a record key in every row", fmt.Sprintf("none in row %d", i))
 		}
 		return c.BytesAt(i), nil
 	}
@@ -104,7 +106,7 @@ func (k *keyer) key(i int) ([]byte, error) {
 		}
 		switch {
 		case c.IsNull(i) && len(k.keys) == 1:
-			return nil, keyless(k.file, "a record key in every row", fmt.Sprintf("a null in the field %s of row %d", k.names[n], i))
+			return nil, k.keyless("a record key in every row", fmt.Sprintf("a null in the field %s of row %d", k.names[n], i))
 		case c.IsNull(i):
 			k.buf = append(k.buf, "__null__"...)
 		default:

@@ -95,7 +95,7 @@ func (r *reader) rawParts(f *logfile.Reader, b *logfile.Block, want func(field s
 		}
 	}
 	return func(yield func(part, error) bool) {
-		raw, _, err := DataBlock(r.ctx, f, b, want)
+		raw, _, err := dataBlock(r.ctx, f, b, want, &r.content)
 		yield(part{batch: raw, bytes: b.ContentSize}, err)
 	}
 }

@@ -133,6 +133,10 @@ type Step struct {
 // Stats are what reading a slice found out; complete once the sequence has ended.
 type Stats struct {
 	Scan *logscan.Result
+	// CorruptFile and CorruptOffset are the log file and the byte at which the first corrupt block in merge order
+	// begins; "" when there is none.
+	CorruptFile   string
+	CorruptOffset int64
 	// MixedOrdering counts merges of ordering values whose Java classes do not compare.
 	MixedOrdering int
 	// BaseRows, Deleted and Updated count base rows, and those that the logs removed and replaced.
@@ -199,6 +203,8 @@ type reader struct {
 
 	objects []storage.Object
 	files   []logscan.File
+	// content is memory for the content of blocks, until the logs have been read.
+	content []byte
 	join    *join
 	// codec writes rows to store, which is nil until it is needed; segments is how many it has.
 	codec    codec
@@ -212,6 +218,8 @@ type reader struct {
 	// blocks have.
 	partials bool
 	unknown  int
+	// foreign are the files that belongs has told of.
+	foreign map[string]bool
 	// showing is what show has made of the batches of log records.
 	showing map[*column.Batch]shownBatch
 	// extra are columns that merging reads, fields that a combined row's ordering value is read from.
@@ -431,6 +439,9 @@ func (r *reader) scan() error {
 		return err
 	}
 	r.stats.Scan, r.files = res, files
+	if i := slices.IndexFunc(res.Fates, func(f logscan.Fate) bool { return f.Outcome == logscan.Corrupt }); i >= 0 {
+		r.stats.CorruptFile, r.stats.CorruptOffset = files[res.Fates[i].File].Reader.Path(), res.Fates[i].Block.Start
+	}
 	r.inOrder(res)
 	if len(res.Damaged) > 0 {
 		// Hudi fails on such a block too: leaving it out would show old values as if they were the latest.
@@ -472,6 +483,7 @@ func (r *reader) logs() (err error) {
 		r.join.taken = before
 		r.progress("blocks", 1)
 	}
+	r.content = nil
 	return r.join.finish()
 }
 
@@ -544,7 +556,7 @@ func (r *reader) data(f *logfile.Reader, b *logfile.Block, n int, at []uint64) e
 		}
 		r.join.retained += p.batch.Bytes()
 		r.join.taken += p.bytes
-		k, err := newKeyer(p.batch, r.o, f.Path())
+		k, err := newKeyer(p.batch, r.o, f.Path(), b.Start)
 		if err != nil {
 			return err
 		}
@@ -603,7 +615,7 @@ func (r *reader) deletes(f *logfile.Reader, b *logfile.Block, n int, at []uint64
 		return badPositions(f, b, len(at), len(list))
 	}
 	if len(list) > 0 && list[0].Partition != nil && *list[0].Partition != r.s.Partition {
-		r.stats.note("%s lies in the partition %q, and its first delete is of the partition %q: the file has the content of another one.", f.Path(), r.s.Partition, *list[0].Partition)
+		r.stats.note("the block at byte %d of %s lies in the partition %q, and its first delete is of the partition %q: the file has the content of another one.", b.Start, f.Path(), r.s.Partition, *list[0].Partition)
 	}
 	for i := range list {
 		d := &list[i]
@@ -713,7 +725,7 @@ func (r *reader) base(yield func(Row, error) bool) (more bool, err error) {
 		r.stats.BaseRows += int64(batch.Len)
 		var k *keyer
 		if merges {
-			if k, err = newKeyer(batch, r.o, r.s.Base); err != nil {
+			if k, err = newKeyer(batch, r.o, r.s.Base, corrupt.Unknown); err != nil {
 				return false, err
 			}
 		}
@@ -783,7 +795,7 @@ func (r *reader) convert(raw *column.Batch, file string, offset int64, has *merg
 		// What a partial update does not have is no error, whatever the schema says.
 		need = func(field string) bool { return r.need(field) && has.Has[r.o.Reader.FieldIndex(field)] }
 	}
-	r.belongs(raw, file)
+	r.belongs(raw, file, offset)
 	out, err := column.ConvertBatch(raw, r.o.Reader, need)
 	if err != nil {
 		return nil, &Unsupported{File: file, Offset: offset, What: "the data does not fit the table schema: " + err.Error(),

@@ -40,7 +40,8 @@ func (r *reader) units(b *column.Batch) *column.Batch {
 		if v.Type.Logical == schema.TimestampMillis || v.Type.Logical == schema.LocalTimestampMillis {
 			from, to, says, are = from*1000, to*1000, are, says
 		}
-		if !within(v, from, to) {
+		first, ok := within(v, from, to)
+		if !ok {
 			continue
 		}
 		field := &b.Type.Fields[i]
@@ -52,7 +53,7 @@ func (r *reader) units(b *column.Batch) *column.Batch {
 			if says == "milliseconds" {
 				year = "after 9999"
 			}
-			r.stats.note("the column %s of %s is labelled as %s, and all its numbers look like %s: such a file is mislabelled. They are shown as they are labelled (the year is %s).", field.Name, r.s.Base, says, are, year)
+			r.stats.note("the column %s of %s is labelled as %s, and all its numbers look like %s (the first is %d): such a file is mislabelled. They are shown as they are labelled (the year is %s).", field.Name, r.s.Base, says, are, first, year)
 			continue
 		}
 		if out == b {
@@ -68,17 +69,18 @@ func (r *reader) units(b *column.Batch) *column.Batch {
 	return out
 }
 
-// within reports whether a column has values, and all of them lie in [from, to].
-func within(v *column.Vector, from, to int64) bool {
-	any := false
+// within reports whether a column has values, and all of them lie in [from, to]; first is the first one.
+func within(v *column.Vector, from, to int64) (first int64, ok bool) {
 	for i, x := range v.Ints {
 		if v.Nulls != nil && v.Nulls[i] {
 			continue
 		}
 		if x < from || x > to {
-			return false
+			return 0, false
 		}
-		any = true
+		if !ok {
+			first, ok = x, true
+		}
 	}
-	return any
+	return first, ok
 }

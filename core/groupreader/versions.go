@@ -82,7 +82,7 @@ func (r *reader) versions(f *logfile.Reader, b *logfile.Block) iter.Seq2[*Record
 				yield(nil, err)
 				return
 			}
-			k, err := newKeyer(p.batch, r.o, f.Path())
+			k, err := newKeyer(p.batch, r.o, f.Path(), b.Start)
 			if !yield(&Records{Batch: p.batch, First: int64(p.first), Partial: p.has, k: k}, err) || err != nil {
 				return
 			}
@@ -247,7 +247,7 @@ func (b *VersionsOfBase) convert(r *reader, p basefile.Part) (*Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := newKeyer(batch, r.o, b.path)
+	k, err := newKeyer(batch, r.o, b.path, corrupt.Unknown)
 	if err != nil {
 		return nil, err
 	}

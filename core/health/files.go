@@ -1,7 +1,9 @@
 package health
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -224,7 +226,47 @@ func missingFiles(in *Input) ([]api.HealthFinding, string) {
 	if !in.All {
 		note = "Only the newest commits were looked at."
 	}
-	return slices.Concat(commits.list(), plans.list(), saved.list()), note
+	return slices.Concat(commits.list(), plans.list(), saved.list(), versionGaps(l).list()), note
+}
+
+// versionGaps finds versions of log files that are not there between those that are: writers number the log
+// files of a slice from 1 on, so that one that no commit names any more leaves a gap.
+func versionGaps(l *ledger) *finding {
+	out := newFinding("note", "Numbers of log files are left out")
+	out.Detail = "The log files of a slice are numbered from 1 on. Where one is left out a file is missing, or it was one of a task that was retried, which writers remove."
+	out.Hudi = "Nothing is said: what such a file held is not read."
+	type slice struct{ partition, fileID, instant string }
+	versions := map[slice]map[int]bool{}
+	for f := range l.present {
+		n, ok := logfile.ParseName(f.name)
+		if !ok || n.Version < 1 || n.FileID == "" {
+			continue
+		}
+		k := slice{f.partition, n.FileID, n.Instant}
+		if versions[k] == nil {
+			versions[k] = map[int]bool{}
+		}
+		versions[k][n.Version] = true
+	}
+	keys := slices.SortedFunc(maps.Keys(versions), func(a, b slice) int {
+		return cmp.Or(strings.Compare(a.partition, b.partition), strings.Compare(a.fileID, b.fileID), strings.Compare(a.instant, b.instant))
+	})
+	for _, k := range keys {
+		list := slices.Sorted(maps.Keys(versions[k]))
+		last := list[len(list)-1]
+		if last == len(list) {
+			continue
+		}
+		first := 1 // the first number that is left out
+		for first <= len(list) && list[first-1] == first {
+			first++
+		}
+		out.add(api.HealthEvidence{Text: fmt.Sprintf("%d of the log files 1 to %d are not there, the first of them is %d", last-len(list), last, first), Instant: k.instant, Partition: k.partition, FileID: k.fileID, Value: float64(last - len(list)), Unit: "files"})
+		if out.Count == 1 {
+			out.Link = api.HealthLink{View: "files", Partition: k.partition, FileID: k.fileID}
+		}
+	}
+	return out
 }
 
 // cutFiles finds files that are shorter than their commit says.
@@ -234,6 +276,8 @@ func cutFiles(in *Input) ([]api.HealthFinding, string) {
 	cut.Hudi = "A query fails on a cut base file. A cut log file is read up to the damage: rows keep older values, without an error."
 	long := newFinding("note", "Files are longer than their commits tell")
 	long.Hudi = "A base file is written once: a longer one is another file. To a log file of a table below version 8 a rollback or a write that did not complete may have appended blocks, which count or not by their instants."
+	empty := newFinding("note", "Log files without content")
+	empty.Hudi = "Nothing is read from it, without an error. A write that failed early leaves such a file; so does a copy that was cut."
 	unknown := 0
 	look := func(partition, fileID, name string, size int64) {
 		w := l.wrote[file{partition, name}]
@@ -247,6 +291,13 @@ func cutFiles(in *Input) ([]api.HealthFinding, string) {
 			}
 			if long.Count == 1 {
 				long.Link = api.HealthLink{View: "files", Partition: partition, FileID: fileID}
+			}
+		case size == 0 && w.size == 0:
+			if _, log := logfile.ParseName(name); log {
+				empty.add(api.HealthEvidence{Text: "0 bytes", Partition: partition, FileID: fileID, File: name, Unit: "bytes"})
+				if empty.Count == 1 {
+					empty.Link = api.HealthLink{View: "files", Partition: partition, FileID: fileID}
+				}
 			}
 		case size >= 0 && size < w.size:
 			cut.add(api.HealthEvidence{Text: fmt.Sprintf("%d bytes of %d that commit %s wrote", size, w.size, w.commit), Instant: w.commit, Partition: partition, FileID: fileID, File: name, Value: float64(w.size - size), Unit: "bytes"})
@@ -269,10 +320,11 @@ func cutFiles(in *Input) ([]api.HealthFinding, string) {
 	}
 	cut.Detail = fmt.Sprintf("Fewer bytes are there than the commit tells, in %s.", plural(cut.Count, "file"))
 	long.Detail = fmt.Sprintf("More bytes are there than the commit tells, in %s.", plural(long.Count, "file"))
+	empty.Detail = fmt.Sprintf("No byte is there, in %s that no commit of the active timeline names with a size.", plural(empty.Count, "log file"))
 	if unknown > 0 && cut.Count == 0 {
-		return long.list(), "The listing does not tell the sizes of files."
+		return slices.Concat(long.list(), empty.list()), "The listing does not tell the sizes of files."
 	}
-	return slices.Concat(cut.list(), long.list()), ""
+	return slices.Concat(cut.list(), long.list(), empty.list()), ""
 }
 
 func sortedGroups(m map[filegroup.GroupID][]written) []filegroup.GroupID {

@@ -113,6 +113,11 @@ func (r *Reader) BlocksReverse(ctx context.Context) iter.Seq2[*Block, error] {
 
 // Content reads the content of a block.
 func (r *Reader) Content(ctx context.Context, b *Block) ([]byte, error) {
+	return r.ContentIn(ctx, b, nil)
+}
+
+// ContentIn is Content in the memory of buf, where that is large enough.
+func (r *Reader) ContentIn(ctx context.Context, b *Block, buf []byte) ([]byte, error) {
 	if b.Damage != nil {
 		return nil, b.Damage
 	}
@@ -128,7 +133,11 @@ func (r *Reader) Content(ctx context.Context, b *Block) ([]byte, error) {
 		return nil, &storage.Fault{Op: "read", Path: r.path, Kind: storage.Refused,
 			Err: fmt.Errorf("the content of the block at byte %d has %d bytes, more than the limit of %d", b.Start, b.ContentSize, r.limit)}
 	}
-	p := make([]byte, b.ContentSize)
+	p := buf[:0]
+	if int64(cap(p)) < b.ContentSize {
+		p = make([]byte, b.ContentSize)
+	}
+	p = p[:b.ContentSize]
 	if err := storage.ReadFull(ctx, r.obj, p, b.ContentOffset); err != nil {
 		return nil, fmt.Errorf("%s: content of the block at byte %d: %w", r.path, b.Start, err)
 	}

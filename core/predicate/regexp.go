@@ -3,6 +3,7 @@ package predicate
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -118,11 +119,38 @@ func javaRegexp(s string) (r *regexp.Regexp, why string) {
 	if carriage && dollar {
 		return nil, `\r and $ in one regular expression can't be used here.`
 	}
-	r, err := regexp.Compile("(?s)" + w.String())
+	text := "(?s)" + w.String()
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err == nil && steps(tree) > maxProgram {
+		return nil, fmt.Sprintf("The regular expression unfolds to more than %d steps, each of which may be tried at every character.", maxProgram)
+	}
+	if err == nil {
+		r, err = regexp.Compile(text)
+	}
 	if err != nil {
 		return nil, "The regular expression can't be read: " + strings.TrimPrefix(err.Error(), "error parsing regexp: ") + "."
 	}
 	return r, ""
+}
+
+// maxProgram bounds the steps of a regular expression. Matching is linear in the text, and this is by how much.
+const maxProgram = 5000
+
+// steps is about how many steps an expression is compiled to: what is repeated is there that many times.
+func steps(re *syntax.Regexp) int {
+	n := 1
+	if re.Op == syntax.OpLiteral {
+		n = len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		if n += steps(sub); n > maxProgram {
+			return n
+		}
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Min, re.Max, 1)
+	}
+	return n
 }
 
 // javaEscape is what stands behind a backslash, in the form of Go; in a class without brackets of its own.

@@ -391,7 +391,7 @@ func (n *incremental) files(ctx context.Context) error {
 		}
 	}
 	if partly > 0 {
-		n.p.Remarks = append(n.p.Remarks, fmt.Sprintf("Of %d file groups the range wrote log files only. As in Hudi they are not merged with older versions: an update that lost against one is shown, and a column that a partial update does not have is null.", partly))
+		n.p.Remarks = append(n.p.Remarks, fmt.Sprintf("Of %d file groups the range wrote log files only. As in Hudi they are not merged with older versions: an update that lost against one is shown, and a column that a partial update does not have is null. A comparison of the range's two ends merges whole slices: it has the whole rows, and none of the updates that lost.", partly))
 	}
 	for i := range sel.Slices {
 		lacks = append(lacks, view.Lacks(&sel.Slices[i])...)

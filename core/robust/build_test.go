@@ -229,20 +229,44 @@ func (b *built) commitOf(action string, n int, operation string, more map[string
 	for k, v := range more {
 		m[k] = v
 	}
-	b.instant(action, action, n, m)
+	b.instant(b.pendingAction(action, operation), action, n, m)
+}
+
+// pendingAction is the action of an instant before it completes as action: those of table services have
+// their own, and clustering has one from version 8 on.
+func (b *built) pendingAction(action, operation string) string {
+	switch {
+	case operation == "COMPACT":
+		return "compaction"
+	case operation == "CLUSTER" && b.version >= 8:
+		return "clustering"
+	}
+	return action
 }
 
 // instant writes all files of a completed instant; pending is the action while it was not completed.
 func (b *built) instant(pending, action string, n int, content any) {
 	b.pending(pending, n, nil)
+	b.Put(b.completed(action, n), b.encode(action, content))
+}
+
+// encode is the metadata of a completed instant, as releases write it: JSON for writes below version 8, and
+// Avro containers otherwise; nil for none.
+func (b *built) encode(action string, content any) []byte {
+	name := map[string]string{"commit": "HoodieCommitMetadata", "deltacommit": "HoodieCommitMetadata", "replacecommit": "HoodieReplaceCommitMetadata", "rollback": "HoodieRollbackMetadata"}[action]
+	switch {
+	case content == nil:
+		return nil
+	case name == "":
+		b.t.Fatalf("metadata of a %s", action)
+	case b.version >= 8 || action == "rollback":
+		return container(b.t, name, content)
+	}
 	text, err := json.Marshal(content)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if content == nil {
-		text = nil
-	}
-	b.Put(b.completed(action, n), text)
+	return text
 }
 
 // completed is the path of the completed instant's file.
@@ -257,7 +281,7 @@ func (b *built) completed(action string, n int) string {
 func (b *built) pending(action string, n int, plan any) {
 	var text []byte
 	if plan != nil {
-		text, _ = json.Marshal(plan) // maps of strings always marshal
+		text = container(b.t, map[string]string{"compaction": "HoodieCompactionPlan", "replacecommit": "HoodieRequestedReplaceMetadata", "clustering": "HoodieRequestedReplaceMetadata"}[action], plan)
 	}
 	b.requested(action, n, text)
 	name := "." + action + ".inflight"
@@ -392,4 +416,175 @@ func fates(b *api.Blocks) string {
 		}
 	}
 	return strings.Join(out, ", ")
+}
+
+// ladder renders the versions of a key in the slice that a snapshot reads, in merge order, as
+// "kind:outcome" and the slice's result, and returns the reasons beside it.
+func ladder(t testing.TB, src storage.Source, key string) (text, whys string) {
+	t.Helper()
+	h, err := service(src).History(t.Context(), api.HistoryRequest{Table: here, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(h.Keys) != 1 || len(h.Keys[0].Copies) != 1 {
+		t.Fatalf("history of %s: %+v", key, h.Keys)
+	}
+	for _, s := range h.Keys[0].Copies[0].Slices {
+		if !s.Latest {
+			continue
+		}
+		var out []string
+		for _, v := range s.Versions {
+			out = append(out, v.Kind+":"+v.Outcome)
+			whys += v.Why + "\n"
+		}
+		text = strings.Join(out, ", ") + " = " + s.Result
+	}
+	return text, whys
+}
+
+// wantLadder checks the history of a key, and that some reason in it holds all the parts.
+func wantLadder(t testing.TB, what string, src storage.Source, key, ladderText string, parts ...string) {
+	t.Helper()
+	got, whys := ladder(t, src, key)
+	if got != ladderText || !holds(whys, parts...) {
+		t.Errorf("%s, history of %s:\nwant %s\ngot  %s\nreasons (want %q): %s", what, key, ladderText, got, parts, whys)
+	}
+}
+
+// filesOf are the partitions, groups and slices, by a listing.
+func filesOf(t testing.TB, src storage.Source, asOf string) *api.Files {
+	t.Helper()
+	f, err := service(src).Files(t.Context(), api.FilesRequest{Table: here, AsOf: asOf, Storage: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// groupOf finds a file group of a view.
+func groupOf(t testing.TB, f *api.Files, fileID string) *api.FileGroup {
+	t.Helper()
+	for i := range f.Partitions {
+		for j := range f.Partitions[i].Groups {
+			if g := &f.Partitions[i].Groups[j]; g.FileID == fileID {
+				return g
+			}
+		}
+	}
+	t.Fatalf("no file group %s: %+v", fileID, f)
+	return nil
+}
+
+// wantState checks what the view says of a file.
+func wantState(t testing.TB, f *api.Files, path, state string, parts ...string) {
+	t.Helper()
+	for _, p := range f.Partitions {
+		all := slices.Clone(p.Other)
+		for _, g := range p.Groups {
+			for _, s := range g.Slices {
+				if s.Base != nil {
+					all = append(all, *s.Base)
+				}
+				all = append(all, s.Logs...)
+			}
+		}
+		for _, x := range all {
+			if x.Path == path {
+				if x.State != state || !holds(x.Why, parts...) {
+					t.Errorf("%s is %s (%s), want %s (%q)", path, x.State, x.Why, state, parts)
+				}
+				return
+			}
+		}
+	}
+	t.Errorf("%s is not in the view: %+v", path, f)
+}
+
+// changes are the rows that differ between two instants, by merging whole slices: "kind key", with the
+// values of columns after it.
+func changes(t testing.TB, src storage.Source, from, to string, columns ...string) []string {
+	t.Helper()
+	c, err := service(src).Compare(t.Context(), api.CompareRequest{Table: here, From: from, To: to})
+	if err != nil || c.Rows == nil {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	out := []string{}
+	for _, r := range c.Rows.Rows {
+		cells := r.After
+		if cells == nil {
+			cells = r.Before
+		}
+		out = append(out, r.Kind+" "+texts(&api.Rows{Columns: c.Rows.Columns, Rows: [][]json.RawMessage{cells}}, columns...)[0])
+	}
+	slices.Sort(out)
+	return out
+}
+
+// archive moves completed instants from the active timeline to the archived one, as releases write it: one
+// Parquet file of an LSM tree with its manifest from version 8 on, one log file below. action is that of all of them.
+func (b *built) archive(action string, instants ...int) {
+	dir := map[bool]string{false: ".hoodie/archived", true: ".hoodie/timeline/history"}[b.version >= 8]
+	type lsm struct {
+		Instant    string `parquet:"instantTime,optional"`
+		Completion string `parquet:"completionTime,optional"`
+		Action     string `parquet:"action,optional"`
+		Metadata   []byte `parquet:"metadata,optional"`
+		Plan       []byte `parquet:"plan,optional"`
+		Version    int32  `parquet:"version"`
+	}
+	var rows []lsm
+	var entries [][]byte
+	entry := metadataSchemas()["HoodieArchivedMetaEntry"]
+	for _, n := range instants {
+		done, completion := "", done(n)
+		var left []string
+		for _, p := range b.Paths() {
+			if path.Dir(p) == b.timeline() && strings.HasPrefix(path.Base(p), at(n)) {
+				left = append(left, p)
+				if strings.HasSuffix(p, "."+action) {
+					done = p
+				}
+			}
+		}
+		if done == "" {
+			b.t.Fatalf("no completed %s %s", action, at(n))
+		}
+		if b.version >= 8 {
+			_, rest, _ := strings.Cut(path.Base(done), "_")
+			completion, _, _ = strings.Cut(rest, ".")
+			rows = append(rows, lsm{at(n), completion, action, b.Bytes(done), nil, 1})
+		} else {
+			var m map[string]any
+			if err := json.Unmarshal(b.Bytes(done), &m); err != nil {
+				b.t.Fatal(err)
+			}
+			delete(m, "compacted") // what the archive has no field for
+			for _, list := range m["partitionToWriteStats"].(map[string]any) {
+				for _, s := range list.([]any) {
+					delete(s.(map[string]any), "logFiles")
+					delete(s.(map[string]any), "baseFile")
+				}
+			}
+			for _, state := range []string{"REQUESTED", "INFLIGHT", "COMPLETED"} {
+				e := map[string]any{"commitTime": at(n), "actionType": action, "actionState": state, "stateTransitionTime": completion, "version": 1}
+				if state == "COMPLETED" {
+					e["hoodieCommitMetadata"] = m
+				}
+				entries = append(entries, encodeAvro(b.t, entry, e))
+			}
+		}
+		for _, p := range left {
+			b.Remove(p)
+		}
+	}
+	if b.version < 8 {
+		b.Put(dir+"/.commits_.archive.1_1-0-1", logOf().Data("", entry, entries).Bytes())
+		return
+	}
+	name := at(instants[0]) + "_" + at(instants[len(instants)-1]) + "_0.parquet"
+	file := parquetOf(b.t, rows)
+	b.Put(dir+"/"+name, file)
+	b.Put(dir+"/manifest_1", []byte(fmt.Sprintf("{\n  \"files\" : [ {\n    \"fileName\" : %q,\n    \"fileLen\" : %d\n  } ]\n}", name, len(file))))
+	b.Put(dir+"/_version_", []byte("1"))
 }

@@ -1,6 +1,7 @@
 package robust_test
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -10,9 +11,13 @@ import (
 	"testing"
 
 	"hudiscope/core/api"
+	"hudiscope/core/explorer"
 	"hudiscope/core/hfile/hfiletest"
 	"hudiscope/core/logfile/logfiletest"
 	"hudiscope/core/metatable"
+	"hudiscope/core/storage"
+	"hudiscope/core/storage/cache"
+	"hudiscope/core/tabletest"
 )
 
 const metadataSchema = `{"type":"record","name":"HoodieMetadataRecord","namespace":"org.apache.hudi.avro.model","fields":[{"name":"key","type":"string"},{"name":"type","type":"int"},` +
@@ -108,8 +113,8 @@ func withMetadata(parts string) map[string]string {
 	return map[string]string{"hoodie.table.type": "COPY_ON_WRITE", "hoodie.table.metadata.partitions": parts}
 }
 
-// where reads with a condition, with data skipping asked for.
-func where(t testing.TB, b *built, condition string) *api.Rows {
+// whereRows reads with a condition, with data skipping asked for.
+func whereRows(t testing.TB, b *built, condition string) *api.Rows {
 	t.Helper()
 	r, err := service(b).Rows(t.Context(), api.RowsRequest{Table: here, Condition: api.Condition{Where: condition}, Options: options("hoodie.enable.data.skipping", "true", "hoodie.metadata.enable", "true")})
 	if err != nil {
@@ -118,24 +123,28 @@ func where(t testing.TB, b *built, condition string) *api.Rows {
 	return r
 }
 
-// prunes checks that statistics are used at all: without that the cases below would prove nothing.
-func prunes(t testing.TB, b *built, condition string, leaves int) {
+// keeps checks which file groups a condition leaves to be read, with data skipping, and that each of
+// the others was left out by the statistics and says why.
+func keeps(t testing.TB, what string, b *built, condition string, groups ...string) {
 	t.Helper()
 	p, err := service(b).Plan(t.Context(), api.PlanRequest{Table: here, Condition: api.Condition{Where: condition}, Options: options("hoodie.enable.data.skipping", "true", "hoodie.metadata.enable", "true")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Pruning == nil {
-		t.Fatalf("no pruning for %s", condition)
+	if p.Pruning == nil || !p.Pruning.Skipping {
+		t.Fatalf("%s: no data skipping for %s: %+v", what, condition, p.Pruning)
 	}
-	kept := 0
+	var kept []string
 	for _, f := range p.Pruning.Files {
 		if f.Kept {
-			kept++
+			kept = append(kept, f.FileID)
+		} else if f.By != "column_stats" || f.Why == "" {
+			t.Errorf("%s, %s: %s is left out by %q: %s", what, condition, f.FileID, f.By, f.Why)
 		}
 	}
-	if kept != leaves {
-		t.Errorf("%s keeps %d files, want %d: %+v", condition, kept, leaves, p.Pruning)
+	slices.Sort(kept)
+	if !slices.Equal(kept, groups) {
+		t.Errorf("%s: %s keeps %q, want %q: %+v", what, condition, kept, groups, p.Pruning.Files)
 	}
 }
 
@@ -148,15 +157,23 @@ func twoFiles(t testing.TB, stats func(one, two string) []hfiletest.Cell, first,
 	return b
 }
 
-// TestReport36_NaNInStatistics: a NaN has made the stored bounds 0.0 and 0.0.
+// TestReport36_NaNInStatistics: a NaN has made the stored bounds 0.0 and 0.0, or is one of them.
 func TestReport36_NaNInStatistics(t *testing.T) {
-	b := twoFiles(t, func(one, two string) []hfiletest.Cell {
-		return []hfiletest.Cell{statCell("price", "", one, 0.0, 0.0, 2, 0), statCell("price", "", two, 1.0, 2.0, 2, 0), statCell("name", "", one, "a", "b", 2, 0), statCell("name", "", two, "c", "d", 2, 0)}
-	}, []row{rowOf(at(1), "k1", 1, "a", math.NaN()), rowOf(at(1), "k2", 1, "b", 5)}, []row{rowOf(at(1), "k3", 1, "c", 1), rowOf(at(1), "k4", 1, "d", 2)})
-	prunes(t, b, "name = 'c'", 1)
-	wantColumns(t, "price", where(t, b, "price = 5.0"), []string{"id"}, "k2")
-	wantColumns(t, "price and name", where(t, b, "price > 4.0 AND name = 'b'"), []string{"id"}, "k2")
-	wantColumns(t, "name", where(t, b, "name = 'a'"), []string{"id"}, "k1")
+	for what, bounds := range map[string][2]any{"zeros": {0.0, 0.0}, "a NaN above": {5.0, math.NaN()}, "NaNs": {math.NaN(), math.NaN()}} {
+		b := twoFiles(t, func(one, two string) []hfiletest.Cell {
+			return []hfiletest.Cell{statCell("price", "", one, bounds[0], bounds[1], 2, 0), statCell("price", "", two, 1.0, 2.0, 2, 0), statCell("name", "", one, "a", "b", 2, 0), statCell("name", "", two, "c", "d", 2, 0)}
+		}, []row{rowOf(at(1), "k1", 1, "a", math.NaN()), rowOf(at(1), "k2", 1, "b", 5)}, []row{rowOf(at(1), "k3", 1, "c", 1), rowOf(at(1), "k4", 1, "d", 2)})
+		// The other file's bounds are used, and so are those of the other column.
+		keeps(t, what, b, "name = 'c'", "g2")
+		keeps(t, what, b, "name = 'a'", "g1")
+		keeps(t, what, b, "price = 5.0", "g1")
+		keeps(t, what, b, "price > 4.0 AND name = 'b'", "g1")
+		keeps(t, what, b, "price = 1.0", "g1", "g2")
+		wantColumns(t, what+", price", whereRows(t, b, "price = 5.0"), []string{"id"}, "k2")
+		wantColumns(t, what+", price and name", whereRows(t, b, "price > 4.0 AND name = 'b'"), []string{"id"}, "k2")
+		wantColumns(t, what+", name", whereRows(t, b, "name = 'a'"), []string{"id"}, "k1")
+		wantColumns(t, what+", below", whereRows(t, b, "price < 4.0"), []string{"id"}, "k3", "k4")
+	}
 }
 
 // TestReport37_AllNullBecauseNotMeasured: the writer had no statistics of a long text, and stored that
@@ -166,8 +183,15 @@ func TestReport37_AllNullBecauseNotMeasured(t *testing.T) {
 	b := twoFiles(t, func(one, two string) []hfiletest.Cell {
 		return []hfiletest.Cell{statCell("name", "", one, nil, nil, 1, 1), statCell("name", "", two, "c", "d", 2, 0)}
 	}, []row{rowOf(at(1), "k1", 1, long, 1)}, []row{rowOf(at(1), "k3", 1, "c", 1), rowOf(at(1), "k4", 1, "d", 2)})
-	wantColumns(t, "equal", where(t, b, "name = '"+long+"'"), []string{"id"}, "k1")
-	wantColumns(t, "not null", where(t, b, "name IS NOT NULL"), []string{"id"}, "k1", "k3", "k4")
+	wantColumns(t, "equal", whereRows(t, b, "name = '"+long+"'"), []string{"id"}, "k1")
+	wantColumns(t, "not null", whereRows(t, b, "name IS NOT NULL"), []string{"id"}, "k1", "k3", "k4")
+	wantColumns(t, "null", whereRows(t, b, "name IS NULL"), []string{"id"})
+	// The file is kept, and the other, whose bounds were measured, is not.
+	keeps(t, "equal", b, "name = '"+long+"'", "g1")
+	keeps(t, "above", b, "name > 'e'", "g1")
+	keeps(t, "not null", b, "name IS NOT NULL", "g1", "g2")
+	keeps(t, "within the other", b, "name = 'c'", "g1", "g2")
+	keeps(t, "null", b, "name IS NULL", "g1")
 }
 
 // TestReport38_IsNullOfAColumnAddedLater: the older file has no statistics of a column that it does
@@ -184,8 +208,13 @@ func TestReport38_IsNullOfAColumnAddedLater(t *testing.T) {
 	b.schema = record(dataFields, `{"name":"added","type":["null","string"],"default":null}`)
 	b.commit("commit", 2, two)
 	b.metadata(2, statCell("name", "", one, "a", "a", 1, 0), statCell("name", "", two, "b", "b", 1, 0), statCell("added", "", two, "yes", "yes", 1, 0))
-	wantColumns(t, "null", where(t, b, "added IS NULL"), []string{"id"}, "k1")
-	wantColumns(t, "not null", where(t, b, "added = 'yes'"), []string{"id"}, "k2")
+	wantColumns(t, "null", whereRows(t, b, "added IS NULL"), []string{"id"}, "k1")
+	wantColumns(t, "not null", whereRows(t, b, "added = 'yes'"), []string{"id"}, "k2")
+	// The older file is kept; the newer one, of which it is known that it has no null, is not.
+	keeps(t, "null", b, "added IS NULL", "g1")
+	keeps(t, "null and another", b, "added IS NULL AND name = 'a'", "g1")
+	keeps(t, "or", b, "added IS NULL OR name = 'b'", "g1", "g2")
+	keeps(t, "another", b, "name = 'b'", "g2")
 }
 
 // TestReport39_OneOfTwoColumnsIsIndexed: a column without statistics decides nothing.
@@ -193,10 +222,15 @@ func TestReport39_OneOfTwoColumnsIsIndexed(t *testing.T) {
 	b := twoFiles(t, func(one, two string) []hfiletest.Cell {
 		return []hfiletest.Cell{statCell("name", "", one, "a", "b", 2, 0), statCell("name", "", two, "c", "d", 2, 0)}
 	}, []row{rowOf(at(1), "k1", 1, "a", 1), rowOf(at(1), "k2", 1, "b", 2)}, []row{rowOf(at(1), "k3", 1, "c", 1), rowOf(at(1), "k4", 1, "d", 2)})
-	wantColumns(t, "and", where(t, b, "name = 'c' AND price = 1.0"), []string{"id"}, "k3")
-	wantColumns(t, "or", where(t, b, "name = 'c' OR price = 2.0"), []string{"id"}, "k2", "k3", "k4")
-	prunes(t, b, "name = 'c' AND price = 1.0", 1)
-	prunes(t, b, "name = 'c' OR price = 2.0", 2)
+	wantColumns(t, "and", whereRows(t, b, "name = 'c' AND price = 1.0"), []string{"id"}, "k3")
+	wantColumns(t, "or", whereRows(t, b, "name = 'c' OR price = 2.0"), []string{"id"}, "k2", "k3", "k4")
+	wantColumns(t, "the other way about", whereRows(t, b, "price = 1.0 AND name = 'c'"), []string{"id"}, "k3")
+	wantColumns(t, "the column without", whereRows(t, b, "price = 1.0"), []string{"id"}, "k1", "k3")
+	wantColumns(t, "not", whereRows(t, b, "NOT (name = 'c' AND price = 1.0)"), []string{"id"}, "k1", "k2", "k4")
+	keeps(t, "and", b, "name = 'c' AND price = 1.0", "g2")
+	keeps(t, "or", b, "name = 'c' OR price = 2.0", "g1", "g2")
+	keeps(t, "the column without", b, "price = 1.0", "g1", "g2")
+	keeps(t, "not", b, "NOT (name = 'c' AND price = 1.0)", "g1", "g2")
 }
 
 // TestReport43_MetadataOfNoPartitions: the metadata table of a table without partitions lists its
@@ -219,8 +253,36 @@ func TestReport43_MetadataOfNoPartitions(t *testing.T) {
 			t.Errorf("%+v, %v", h, err)
 		}
 		want(t, "rows", read(t, b), "a/1/x/1")
+		byMetadata(t, b.Files, []string{""}, "a/1/x/1")
 		// That the comparison is one: a file that the metadata table does not know.
 		b.base("", "g2", at(1), rowOf(at(1), "b", 1, "x", 1))
 		ill(t, b, "metadata-table", "g2")
+		// That the metadata table is what is asked from afar: rows of a file that it knows alone.
+		byMetadata(t, b.Files, []string{""}, "a/1/x/1")
 	})
+}
+
+// byMetadata reads all rows as from afar, where the metadata table says which partition has which files, and
+// checks that the files were found by it, and the rows.
+func byMetadata(t testing.TB, f *tabletest.Files, partitions []string, rows ...string) {
+	t.Helper()
+	f = f.Clone()
+	f.Put("docs/readme.txt", []byte("a second folder: of one alone, no metadata table is asked"))
+	far := explorer.New(func(context.Context, string) (storage.Source, error) { return cache.New(f, cache.Options{}), nil }, explorer.Options{MetadataFrom: 1})
+	list, err := far.Files(t.Context(), api.FilesRequest{Table: here})
+	if err != nil || list.From != "metadata table" {
+		t.Fatalf("files by the metadata table: %+v, %v", list, err)
+	}
+	var names []string
+	for _, p := range list.Partitions {
+		names = append(names, p.Partition)
+	}
+	if !slices.Equal(names, partitions) {
+		t.Errorf("partitions by the metadata table: %q, want %q", names, partitions)
+	}
+	r, err := far.Rows(t.Context(), api.RowsRequest{Table: here, Limit: 10000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "by the metadata table", r, rows...)
 }

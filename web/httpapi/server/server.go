@@ -40,6 +40,9 @@ type Config struct {
 	Fault   func(error) *api.Fault
 	// Origins may read answers and tables cross-origin (httpapi.Options.Origins).
 	Origins []string
+	// Asked is the number of requests of the service that are answered at a time; the next ones are refused
+	// with a fault of kind "limit" and may be sent again. 0 means 64.
+	Asked int
 	// Hosts are the host names (without port) the server answers to; empty is any. A
 	// server on a loopback address should name them: a web site can point its own
 	// name there (DNS rebinding) to read what is only meant for this machine.
@@ -60,16 +63,23 @@ func New(c Config) http.Handler {
 	if c.Tables == nil {
 		c.Tables = &Tables{}
 	}
-	s := &server{c: c, assets: map[string]*asset{}}
+	if c.Asked <= 0 {
+		c.Asked = asked
+	}
+	s := &server{c: c, assets: map[string]*asset{}, asked: make(chan struct{}, c.Asked)}
 	if c.Service != nil {
 		s.api = httpapi.New(c.Service, httpapi.Options{Allow: c.Tables.Allow, Fault: c.Fault, Origins: c.Origins})
 	}
 	return s
 }
 
+// asked is the default of Config.Asked. A page asks for a few at a time; each may take what a query may take.
+const asked = 64
+
 type server struct {
-	c   Config
-	api http.Handler
+	c     Config
+	api   http.Handler
+	asked chan struct{}
 
 	mu     sync.Mutex
 	assets map[string]*asset
@@ -94,7 +104,15 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch p := r.URL.Path; {
 	case s.api != nil && strings.HasPrefix(p, "/api/"):
-		s.api.ServeHTTP(w, r)
+		select {
+		case s.asked <- struct{}{}:
+			defer func() { <-s.asked }()
+			s.api.ServeHTTP(w, r)
+		default:
+			w.Header().Set("Retry-After", "1")
+			httpapi.Failing(http.StatusServiceUnavailable, &api.Fault{Kind: "limit", Offset: -1,
+				Message: fmt.Sprintf("This server answers %d requests at a time, and so many are under way.", s.c.Asked), Try: "Ask again in a moment."}).ServeHTTP(w, r)
+		}
 	case p == strings.TrimSuffix(prefix, "/"):
 		redirect(w, path.Base(p)+"/")
 	case strings.HasPrefix(p, prefix):

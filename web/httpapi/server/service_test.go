@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"archive/zip"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -223,4 +224,65 @@ func TestExportOverHTTP(t *testing.T) {
 			t.Errorf("%s: %d, %v, %d of %d rows, %v", format, res.StatusCode, err, count(b), len(rows.Rows), res.Header)
 		}
 	}
+}
+
+// slow is a service whose answers wait for let.
+type slow struct{ began, let chan struct{} }
+
+func (s slow) Do(ctx context.Context, _ api.Op, _ []byte, _ func(api.Progress)) (any, error) {
+	s.began <- struct{}{}
+	select {
+	case <-s.let:
+		return &api.CloseAnswer{}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// TestAskedAtOnce: so many requests are answered at a time, the next one is refused at once, and one that
+// ends makes room. The page and the tables are served all the while.
+func TestAskedAtOnce(t *testing.T) {
+	src, err := dir.New(unzip(t, "mor_trips_h120"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	var tables server.Tables
+	if err := tables.Add("trips", src); err != nil {
+		t.Fatal(err)
+	}
+	work := slow{make(chan struct{}), make(chan struct{})}
+	s := httptest.NewServer(server.New(server.Config{Tables: &tables, Service: work, Asked: 3}))
+	defer s.Close()
+	const ask = "/api/overview?table=trips"
+	status := make(chan int, 3)
+	for range 3 {
+		go func() {
+			res, err := http.Get(s.URL + ask)
+			if err != nil {
+				status <- 0
+				return
+			}
+			res.Body.Close()
+			status <- res.StatusCode
+		}()
+		<-work.began
+	}
+	var f fault
+	if got := get(t, s.URL+ask, &f); got != http.StatusServiceUnavailable || f.Fault == nil || f.Fault.Kind != "limit" || f.Fault.Try == "" {
+		t.Errorf("the fourth: %d, %+v", got, f.Fault)
+	}
+	if got := get(t, s.URL+"/tables/trips/.hoodie/hoodie.properties", nil); got != http.StatusOK {
+		t.Errorf("a file of the table: %d", got)
+	}
+	work.let <- struct{}{}
+	if got := <-status; got != http.StatusOK {
+		t.Errorf("the first: %d", got)
+	}
+	go func() { <-work.began; close(work.let) }()
+	if got := get(t, s.URL+ask, nil); got != http.StatusOK {
+		t.Errorf("after it: %d", got)
+	}
+	<-status
+	<-status
 }
