@@ -35,6 +35,9 @@ type chunkPages struct {
 	pages int
 }
 
+// plainDictionary is PLAIN_DICTIONARY of the format (Encodings.md): writers of data pages of version 1 still use it.
+const plainDictionary format.Encoding = 2
+
 // errOther says that a page is for the library.
 var errOther = errors.New("a page of another kind")
 
@@ -158,7 +161,7 @@ func (p *chunkPages) unpack(body []byte, size int32) ([]byte, error) {
 
 func (p *chunkPages) dictionary(s *leafStream, h *format.PageHeader, body []byte) error {
 	d := &h.DictionaryPageHeader
-	if !d.Valid || d.V.Encoding != format.Plain && d.V.Encoding != format.PlainDictionary {
+	if !d.Valid || d.V.Encoding != format.Plain && d.V.Encoding != plainDictionary {
 		return errOther
 	}
 	body, err := p.unpack(body, h.UncompressedPageSize)
@@ -228,7 +231,7 @@ func (p *chunkPages) data(s *leafStream, h *format.PageHeader, body []byte) (err
 	case encoding == format.Plain:
 		v.vals = column.New(s.typ, 0)
 		err = plainValues(v.vals, s.n, body, there)
-	case (encoding == format.PlainDictionary || encoding == format.RLEDictionary) && s.dict != nil:
+	case (encoding == plainDictionary || encoding == format.RLEDictionary) && s.dict != nil:
 		v.vals = s.dict
 		err = v.indexes(body, s)
 	default:
