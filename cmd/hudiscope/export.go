@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"hudiscope/core/api"
 )
 
-// runExport writes the rows of a query to a file, or to standard output. A file appears under its name
-// only when it is whole.
+// runExport writes the rows of a query to a file (writeFile), or to standard output.
 func runExport(ctx context.Context, e *environment, args []string) error {
 	t, err := e.table(args, 1)
 	if err != nil {
@@ -40,22 +37,7 @@ func runExport(ctx context.Context, e *environment, args []string) error {
 		}
 		return e.exportTo(ctx, req, e.stdout, "standard output")
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(out), ".hudiscope-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	err = e.exportTo(ctx, req, tmp, out)
-	if err == nil {
-		err = tmp.Chmod(0o644)
-	}
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), out)
+	return writeFile(out, func(w io.Writer) error { return e.exportTo(ctx, req, w, out) })
 }
 
 const maxInt = int(^uint(0) >> 1)

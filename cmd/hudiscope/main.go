@@ -132,9 +132,30 @@ var commands = []command{
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := run(ctx, os.Args[1:], visible(os.Stdout), visible(os.Stderr))
+	out := &sticky{to: os.Stdout}
+	code := run(ctx, os.Args[1:], visible(os.Stdout, out), visible(os.Stderr, os.Stderr))
 	stop()
+	if out.err != nil && code == exitOK {
+		// Whoever reads the status must not take half an answer for a whole one.
+		fmt.Fprintf(os.Stderr, "hudiscope: what was written is not whole: %v\n", out.err)
+		code = exitFailed
+	}
 	os.Exit(code)
+}
+
+// sticky remembers the first error of writing, for what prints without looking.
+type sticky struct {
+	to  io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (s *sticky) Write(p []byte) (int, error) {
+	n, err := s.to.Write(p)
+	if err != nil && s.err == nil {
+		s.err = err
+	}
+	return n, err
 }
 
 // run is main without the process: it returns the exit status.

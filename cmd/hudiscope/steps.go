@@ -6,8 +6,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
 
 	"hudiscope/core/api"
 )
@@ -81,7 +81,7 @@ func (f *stepFlags) load() (*streamState, error) {
 	return s, nil
 }
 
-// save writes the state file, as a whole or not at all.
+// save writes the state file (writeFile).
 func (f *stepFlags) save(s *streamState) error {
 	if f.state == "" {
 		return nil
@@ -90,21 +90,7 @@ func (f *stepFlags) save(s *streamState) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(f.state), ".hudiscope-state-*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(append(b, '\n'))
-	if e := tmp.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), f.state)
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
-	}
-	return err
+	return writeFile(f.state, func(w io.Writer) error { _, err := w.Write(append(b, '\n')); return err })
 }
 
 // runSteps looks at the table once and lets the readers of its stream run some steps.

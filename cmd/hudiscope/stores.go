@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -106,27 +107,13 @@ func runManifest(ctx context.Context, e *environment, args []string) error {
 	return e.write(out, b, len(m.Files))
 }
 
-// write writes a document of n files, whole or not at all.
+// write writes a document of n files to a file (writeFile), or to standard output.
 func (e *environment) write(out string, b []byte, n int) error {
 	if out == "-" {
 		_, err := e.stdout.Write(b)
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(out), ".hudiscope-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	if _, err = tmp.Write(b); err == nil {
-		err = tmp.Chmod(0o644)
-	}
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), out)
-	}
-	if err != nil {
+	if err := writeFile(out, func(w io.Writer) error { _, err := w.Write(b); return err }); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.stderr, "%s: %d files, %d bytes\n", out, n, len(b))

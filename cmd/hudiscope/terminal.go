@@ -15,12 +15,12 @@ type terminal struct {
 	c2 bool
 }
 
-// visible returns f, or where f is a terminal, a writer that shows controls instead of sending them.
-func visible(f *os.File) io.Writer {
+// visible returns to, which writes to f, or where f is a terminal, a writer that shows controls instead of sending them.
+func visible(f *os.File, to io.Writer) io.Writer {
 	if fi, err := f.Stat(); err != nil || fi.Mode()&os.ModeCharDevice == 0 {
-		return f
+		return to
 	}
-	return &terminal{to: f}
+	return &terminal{to: to}
 }
 
 // Write implements io.Writer.

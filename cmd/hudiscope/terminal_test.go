@@ -31,7 +31,7 @@ func TestTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if visible(f) != f {
+	if visible(f, f) != any(f) {
 		t.Error("a file is no terminal")
 	}
 }
