@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -689,6 +690,27 @@ func contentLength(resp *Response) (int64, bool) {
 }
 
 // readBody reads a body, but no more than one byte above limit.
+// It is put together once: growing one buffer would leave several times its size to be collected.
 func readBody(r io.Reader, limit int64) ([]byte, error) {
-	return io.ReadAll(io.LimitReader(r, limit+1))
+	r = io.LimitReader(r, limit+1)
+	var parts [][]byte
+	part := make([]byte, 0, 4<<10)
+	for {
+		if len(part) == cap(part) {
+			parts = append(parts, part)
+			part = make([]byte, 0, min(2*cap(part), 4<<20))
+		}
+		n, err := r.Read(part[len(part):cap(part)])
+		part = part[:len(part)+n]
+		switch {
+		case err == nil:
+			continue
+		case err == io.EOF:
+			err = nil
+		}
+		if len(parts) == 0 {
+			return part, err
+		}
+		return slices.Concat(append(parts, part)...), err
+	}
 }
