@@ -169,7 +169,10 @@ func (s *Source) root() error {
 			folders = append(folders, d)
 			continue
 		}
-		s.files[p] = e // of two entries with one name the later counts, as for unzip
+		if old := s.files[p]; old != nil && (old.size != e.size || old.crc != e.crc) {
+			return s.refuse("open", p, "Unpack the archive and open the folder.", "the archive has two different files of the name %q, at the bytes %d and %d", e.name, old.header, e.header)
+		}
+		s.files[p] = e
 		added++
 	}
 	once := added == len(s.files)
@@ -457,6 +460,12 @@ func (o *object) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 		}
 		if err := o.s.readFull(ctx, want, at+off); err != nil {
 			return 0, o.s.damaged(err, at+off, "entry "+o.e.name)
+		}
+		// Only who reads the whole entry can tell. Files that are read in parts are not checked.
+		if off == 0 && int64(n) == o.e.size {
+			if sum := crc32.ChecksumIEEE(want); sum != o.e.crc {
+				return 0, corrupt.InFile(corrupt.At(at, "checksum of the entry "+o.e.name, fmt.Sprintf("%08x", o.e.crc), fmt.Sprintf("%08x", sum)), o.s.location)
+			}
 		}
 	}
 	if n < len(p) {

@@ -402,3 +402,39 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// Two files of one name: the same bytes are one file, different ones are refused, for nothing tells which is meant.
+func TestOneNameTwice(t *testing.T) {
+	props := item{".hoodie/hoodie.properties", zip.Store, []byte("hoodie.table.name=a\n")}
+	other := props
+	other.data = []byte("hoodie.table.name=b\n")
+	if _, err := FromBytes(build(t, props, props), "x.zip", Options{}); err != nil {
+		t.Errorf("the same twice: %v", err)
+	}
+	_, err := FromBytes(build(t, props, other), "x.zip", Options{})
+	var f *storage.Fault
+	if !errors.As(err, &f) || f.Kind != storage.Refused || !strings.Contains(f.Error(), "hoodie.properties") || f.Try == "" {
+		t.Errorf("two of one name: %v", err)
+	}
+}
+
+// A stored entry that is read as a whole is held against its checksum.
+func TestStoredChecksum(t *testing.T) {
+	ctx := context.Background()
+	data := []byte("hoodie.table.name=a\n")
+	b := build(t, item{".hoodie/hoodie.properties", zip.Store, data})
+	b[bytes.Index(b, data)+18] = 'b'
+	o, err := open(t, b, Options{}).Open(ctx, ".hoodie/hoodie.properties")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = o.ReadAt(ctx, make([]byte, 100), 0)
+	var c *corrupt.Error
+	if !errors.As(err, &c) || c.File == "" || c.Offset <= 0 || !strings.Contains(c.Part, "hoodie.properties") {
+		t.Errorf("a changed byte: %v", err)
+	}
+	// A part of it can't be checked.
+	if _, err := o.ReadAt(ctx, make([]byte, 5), 0); err != nil {
+		t.Error(err)
+	}
+}
