@@ -55,7 +55,7 @@ edge: trim ## the edge worker: bin/edge/
 	@$(GO) run ./tools/shrink bin/edge/app.wasm
 
 .PHONY: trim
-trim: ## smaller copies of two modules, for .wasm builds: .cache/trim/
+trim: ## smaller copies of four modules, for .wasm builds: .cache/trim/
 	@$(GO) run ./tools/trim
 
 .PHONY: test

@@ -73,7 +73,7 @@ try {
   await measure("perf_cow in a folder of a server", 0, cow);
   await measure("the same", 50, cow);
   const text = [
-    `${machine()}, Chromium; medians of ${times} fresh browsers. Seconds from navigation; processor time of all processes of the browser until the first rows. Page and table come over connections with the round trip given to each answer; bytes are those of the first visit until the rows, with heads of answers, the page as \`hudiscope serve\` compresses it (gzip). The next visit is in the same browser, 3 s after the first.`,
+    `${machine()}, Chromium; medians of ${times} fresh browsers. Seconds from navigation; processor time of all processes of the browser until the first rows. Page and table come over connections with the round trip given to each answer; bytes are those of the first visit until the rows, with heads of answers, the page as \`hudiscope serve\` sends it (brotli, quality 9). The next visit is in the same browser, 3 s after the first.`,
     "",
     "| what is opened | round trip | first paint | first rows | CPU s | next visit, first rows | CPU s | bytes of the page | bytes of the table |",
     "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
