@@ -251,14 +251,14 @@ func TestOnePass(t *testing.T) {
 func TestReport(t *testing.T) {
 	s := series{name: "files", title: "Files & more", unit: "files", sizes: []int64{10, 1000, 100_000}, commands: []command{{name: "good"}, {name: "bad <x>", bound: 100}, {name: "none"}}}
 	res := results{"files": {
-		"good":    {{N: 10, CPU: 0.01, Peak: 10}, {N: 1000, CPU: 0.1, Peak: 20}, {N: 100_000, CPU: 10, Peak: 1000}},
+		"good":    {{N: 10, CPU: 0.01, Wall: 0.02, Peak: 10}, {N: 1000, CPU: 0.1, Peak: 20}, {N: 100_000, CPU: 10, Peak: 1000}},
 		"bad <x>": {{N: 10, CPU: 0.01, Peak: 10}, {N: 1000, CPU: 1, Peak: 20}, {N: 100_000, CPU: 5000, Peak: 101}},
 	}}
 	text, bad := report([]series{s}, res)
 	if len(bad) != 2 || !strings.Contains(bad[0], "101 MiB") || !strings.Contains(bad[1], "1.85") {
 		t.Errorf("%q", bad)
 	}
-	for _, part := range []string{"| good | 0.01 / 10 | 0.10 / 20 | 10.00 / 1000 | 1.00 / 0.81 |", "100,000 files"} {
+	for _, part := range []string{"| good | 0.01 / 0.02 / 10 | 0.10 / 0.00 / 20 | 10.00 / 0.00 / 1000 | 1.00 / 0.81 |", "100,000 files"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)
 		}
