@@ -71,7 +71,7 @@ var graph = []struct{ pkg, imports string }{
 	{"core/export", "core/column core/schema github.com/parquet-go/parquet-go/"},
 	{"core/handoff", "core/api core/predicate core/schema"},
 	{"core/instants", "core/api core/commitmeta core/corrupt core/logfile core/timeline"},
-	{"core/health", "core/api core/commitmeta core/config core/filegroup core/instants core/logfile core/timeline"},
+	{"core/health", "core/api core/commitmeta core/config core/filegroup core/instants core/logfile core/storage core/timeline"},
 	{"core/compare", "core/api core/column core/commitmeta core/corrupt core/filegroup core/groupreader core/schema core/storage core/table core/timeline"},
 	{"core/history", "core/api core/bloom core/column core/corrupt core/filegroup core/groupreader core/logfile core/logscan core/merge core/metatable core/schema core/storage core/table"},
 	{"core/anatomy", "core/api core/basefile core/bloom core/corrupt core/hfile core/storage github.com/parquet-go/parquet-go/"},

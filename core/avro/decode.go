@@ -228,12 +228,19 @@ const (
 // On error the batch is as before; the error is a *corrupt.Error whose Offset counts from
 // the start of datum and whose Part names the field.
 func (d *Decoder) Append(batch *column.Batch, datum []byte) error {
+	return d.AppendWithin(batch, datum, freeSlots+slotsPerByte*len(datum))
+}
+
+// AppendWithin is Append of a record that may unfold to no more than a number of values, if that is less than what its
+// bytes allow.
+func (d *Decoder) AppendWithin(batch *column.Batch, datum []byte, values int) error {
 	i, pos := d.flat(batch.Columns, datum, 0, 0)
 	if i == len(d.root.kids) && pos == len(datum) {
 		batch.Len++
 		return nil
 	}
-	c := cursor{buf: datum, pos: pos, slots: freeSlots + slotsPerByte*len(datum)}
+	c := cursor{buf: datum, pos: pos, slots: min(values, freeSlots+slotsPerByte*len(datum))}
+	c.most = c.slots
 	for ; i < len(d.root.kids); i++ {
 		if i, c.pos = d.flat(batch.Columns, datum, i, c.pos); i == len(d.root.kids) {
 			break
@@ -387,9 +394,10 @@ func (d *Decoder) flat(columns []*column.Vector, buf []byte, i, pos int) (int, i
 
 // cursor is a place in a datum, and after a failure what was wrong there.
 type cursor struct {
-	buf   []byte
-	pos   int
-	slots int // that may still be added
+	buf []byte
+	pos int
+	// slots may still be added, of most.
+	slots, most int
 
 	at              int
 	what, got, want string
@@ -493,7 +501,7 @@ func (c *cursor) tag(n *instr) (null, ok bool) {
 // spend takes slots from what the record may unfold to.
 func (c *cursor) spend(at, n int) bool {
 	if c.slots -= n; c.slots < 0 {
-		return c.fail(at, "size", "more values than its bytes can hold", fmt.Sprintf("at most %d values from %d bytes", freeSlots+slotsPerByte*len(c.buf), len(c.buf)))
+		return c.fail(at, "size", "more values than its bytes can hold", fmt.Sprintf("at most %d values from %d bytes", c.most, len(c.buf)))
 	}
 	return true
 }

@@ -52,6 +52,41 @@ func (m *CommitMetadata) CanChangeSchema() bool {
 	return true
 }
 
+// Held is about how many bytes of memory the metadata takes.
+func (m *CommitMetadata) Held() int64 {
+	const stat, text = 600, 16 // a WriteStat; a string besides its bytes
+	n := int64(200)
+	for i := range m.Partitions {
+		p := &m.Partitions[i]
+		n += int64(len(p.Partition)) + 2*text
+		for k := range p.Stats {
+			s := &p.Stats[k]
+			n += stat + int64(len(s.FileID)+len(s.Path)+len(s.PrevCommit)+len(s.PartitionPath))
+			for _, x := range []*string{s.TempPath, s.PrevBaseFile, s.BaseFile} {
+				if x != nil {
+					n += int64(len(*x)) + text
+				}
+			}
+			for f := range s.CDCStats {
+				n += int64(len(f)) + 3*text
+			}
+			for _, f := range s.LogFiles {
+				n += int64(len(f)) + text
+			}
+		}
+	}
+	for _, p := range m.Replaced {
+		n += int64(len(p.Partition)) + 2*text
+		for _, id := range p.FileIDs {
+			n += int64(len(id)) + text
+		}
+	}
+	for k, v := range m.Extra {
+		n += int64(len(k)+len(v)) + 4*text
+	}
+	return n
+}
+
 // WriteStat is HoodieWriteStat: one file that an instant wrote, or in an inflight file one
 // file group it is going to write. Counts are of records, sizes in bytes, times in ms.
 type WriteStat struct {

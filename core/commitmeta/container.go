@@ -3,6 +3,7 @@ package commitmeta
 import (
 	"bytes"
 	"compress/flate"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -15,8 +16,14 @@ import (
 	"hudiscope/core/schema"
 )
 
-// MaxUnpacked bounds the bytes that the compressed block of a container may unfold to.
-const MaxUnpacked = 256 << 20
+// The bounds on what the compressed block of a container may unpack to, in bytes: MaxUnpacked, and besides
+// [Ratio] times its packed size once that is more than FreeUnpacked. The metadata of a commit of 100,000 files
+// packs by deflate to about a tenth; deflate's own limit is 1,032.
+const (
+	MaxUnpacked  = 256 << 20
+	FreeUnpacked = 16 << 20
+	Ratio        = 200
+)
 
 const (
 	containerMagic = "Obj\x01"
@@ -33,10 +40,11 @@ const (
 type container struct {
 	schemaText []byte
 	codec      string
-	// record is the one record's bytes after decompression; recordAt is the offset of the
-	// block's bytes in the file.
-	record   []byte
+	// block is the one record as it is stored, part of the file's bytes; recordAt is its offset in the file. size is
+	// the record's length after decompression, which unpack gives.
+	block    []byte
 	recordAt int64
+	size     int
 }
 
 type reader struct {
@@ -176,55 +184,87 @@ func openContainer(data []byte) (*container, error) {
 	if r.left() > 0 {
 		return nil, corrupt.At(int64(r.pos), "Avro container", "the end of the file after one record", fmt.Sprintf("%d bytes more", r.left()))
 	}
-	if c.record, err = unpack(c.codec, block, c.recordAt); err != nil {
+	c.block = block
+	if c.size, err = unpackedSize(c.codec, block, c.recordAt); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// unpack decompresses a block; at is its offset in the file.
-func unpack(codec string, block []byte, at int64) ([]byte, error) {
-	const part = "Avro container: block"
+const blockPart = "Avro container: block"
+
+// unpackedSize measures what a block unpacks to and holds no memory for it; at is its offset in the file.
+func unpackedSize(codec string, block []byte, at int64) (int, error) {
+	limit := min(MaxUnpacked, max(FreeUnpacked, Ratio*int64(len(block))))
 	switch codec {
 	case "null":
-		return block, nil
+		return len(block), nil
 	case "deflate":
+		// Deflate states no size. What comes out is counted first, so that the memory is taken once and nothing
+		// is taken for what is refused.
 		f := flate.NewReader(bytes.NewReader(block))
 		defer f.Close()
-		// The output grows with what really comes out, whatever the input promises.
-		out, err := io.ReadAll(io.LimitReader(f, MaxUnpacked+1))
+		n, err := io.Copy(io.Discard, io.LimitReader(f, limit+1))
 		if err != nil {
-			return nil, &corrupt.Error{Offset: at, Part: part + " (deflate)", Err: err}
+			return 0, &corrupt.Error{Offset: at, Part: blockPart + " (deflate)", Err: err}
 		}
-		if len(out) > MaxUnpacked {
-			return nil, corrupt.At(at, part+" (deflate)", fmt.Sprintf("at most %d bytes unpacked", MaxUnpacked), "more")
+		if n > limit {
+			return 0, swollen("deflate", len(block), limit, at, "more")
+		}
+		return int(n), nil
+	case "snappy":
+		if len(block) < 4 {
+			return 0, corrupt.At(at, blockPart+" (snappy)", "at least 4 bytes", fmt.Sprint(len(block)))
+		}
+		body := block[:len(block)-4]
+		n, err := snappy.DecodedLen(body)
+		if err != nil {
+			return 0, &corrupt.Error{Offset: at, Part: blockPart + " (snappy)", Err: err}
+		}
+		// Snappy reaches at most about 64 bytes for each 3 bytes of input.
+		if n > 32*len(body)+64 {
+			return 0, corrupt.At(at, blockPart+" (snappy) length", fmt.Sprintf("what %d bytes can hold", len(body)), fmt.Sprint(n))
+		}
+		if int64(n) > limit {
+			return 0, swollen("snappy", len(block), limit, at, fmt.Sprint(n))
+		}
+		return n, nil
+	}
+	err := corrupt.At(int64(len(containerMagic)), "Avro container: avro.codec", "null, deflate or snappy", fmt.Sprintf("%.40q", codec))
+	err.Try = "Hudi writes its metadata without compression; another codec can't be read."
+	return 0, err
+}
+
+// swollen is the refusal of a block that unpacks to more than its limit.
+func swollen(codec string, packed int, limit, at int64, got string) error {
+	err := corrupt.At(at, blockPart+" ("+codec+")", fmt.Sprintf("at most %d bytes unpacked from %d bytes", limit, packed), got)
+	err.Try = "No metadata of Hudi packs like this; the file may be made to exhaust memory. Get it from where it was written, or move it off the timeline."
+	return err
+}
+
+// unpack decompresses the block.
+func (c *container) unpack() ([]byte, error) {
+	switch c.codec {
+	case "deflate":
+		f := flate.NewReader(bytes.NewReader(c.block))
+		defer f.Close()
+		out := make([]byte, c.size) // measured before
+		if _, err := io.ReadFull(f, out); err != nil {
+			return nil, &corrupt.Error{Offset: c.recordAt, Part: blockPart + " (deflate)", Err: err}
 		}
 		return out, nil
 	case "snappy":
-		if len(block) < 4 {
-			return nil, corrupt.At(at, part+" (snappy)", "at least 4 bytes", fmt.Sprint(len(block)))
-		}
-		body, sum := block[:len(block)-4], binary.BigEndian.Uint32(block[len(block)-4:])
-		n, err := snappy.DecodedLen(body)
-		if err != nil {
-			return nil, &corrupt.Error{Offset: at, Part: part + " (snappy)", Err: err}
-		}
-		// Snappy reaches at most about 64 bytes for each 3 bytes of input.
-		if n > MaxUnpacked || n > 32*len(body)+64 {
-			return nil, corrupt.At(at, part+" (snappy) length", fmt.Sprintf("what %d bytes can hold", len(body)), fmt.Sprint(n))
-		}
+		body, sum := c.block[:len(c.block)-4], binary.BigEndian.Uint32(c.block[len(c.block)-4:])
 		out, err := snappy.Decode(nil, body)
 		if err != nil {
-			return nil, &corrupt.Error{Offset: at, Part: part + " (snappy)", Err: err}
+			return nil, &corrupt.Error{Offset: c.recordAt, Part: blockPart + " (snappy)", Err: err}
 		}
 		if got := crc32.ChecksumIEEE(out); got != sum {
-			return nil, corrupt.At(at+int64(len(body)), part+" (snappy) checksum", fmt.Sprintf("%08x", sum), fmt.Sprintf("%08x", got))
+			return nil, corrupt.At(c.recordAt+int64(len(body)), blockPart+" (snappy) checksum", fmt.Sprintf("%08x", sum), fmt.Sprintf("%08x", got))
 		}
 		return out, nil
 	}
-	err := corrupt.At(int64(len(containerMagic)), "Avro container: avro.codec", "null, deflate or snappy", fmt.Sprintf("%q", codec))
-	err.Try = "Hudi writes its metadata without compression; another codec can't be read."
-	return nil, err
+	return c.block, nil
 }
 
 // json decodes the one record of a container.
@@ -233,25 +273,37 @@ func (c *container) json() (name string, out []byte, err error) {
 	if err != nil {
 		return "", nil, &corrupt.Error{Offset: int64(len(containerMagic)), Part: "Avro container: avro.schema", Err: err}
 	}
+	// The record, its columns and its JSON are there at once.
+	release, err := decoding.Take(context.Background(), 8*int64(c.size))
+	if err != nil {
+		return "", nil, err
+	}
+	defer release()
+	record, err := c.unpack()
+	if err != nil {
+		return "", nil, err
+	}
 	at := c.recordAt
 	if c.codec != "null" {
 		at = corrupt.Unknown // offsets inside the unpacked bytes mean nothing in the file
 	}
-	out, err = DecodeRecord(t, c.record, at)
+	out, err = DecodeRecord(t, record, at)
 	return t.Name, out, err
 }
 
 // DecodeRecord decodes one Avro record, written with schema t, as JSON: fields in the
 // schema's order, maps with sorted keys, unions as their plain value, bytes as base64.
-// at is the offset of data in its file, corrupt.Unknown when it has none.
+// at is the offset of data in its file, corrupt.Unknown when it has none. The record may have
+// MaxSlots values and MaxFile bytes of JSON.
 func DecodeRecord(t *schema.Type, data []byte, at int64) ([]byte, error) {
 	d, err := avro.Compile(t, nil)
 	if err != nil {
 		return nil, &corrupt.Error{Offset: at, Part: "Avro schema", Err: err}
 	}
 	b := d.NewBatch(1)
-	if err := d.Append(b, data); err != nil {
+	if err := d.AppendWithin(b, data, MaxSlots); err != nil {
 		return nil, shift(err, at)
 	}
-	return RowJSON(b, 0), nil
+	out, err := Text(b, 0)
+	return out, shift(err, at)
 }

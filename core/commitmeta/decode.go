@@ -15,6 +15,7 @@ package commitmeta
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,6 +38,17 @@ const (
 
 // MaxFile bounds the size of a metadata file that is decoded, in bytes.
 const MaxFile = 256 << 20
+
+// Bounds on what a metadata file, or a record of an archive, decodes to. A file of MaxFile bytes with the stats of
+// real files is within them: a write stat is about 1,000 bytes of JSON, two objects and 45 values. They keep small
+// texts from becoming large ones: an empty object is two bytes, and more than 500 in memory.
+const (
+	// MaxSlots bounds the values of an Avro record.
+	MaxSlots = 24 << 20
+	// MaxObjects and MaxValues bound the objects and the members and elements of JSON.
+	MaxObjects = 1 << 19
+	MaxValues  = 12 << 20
+)
 
 // maxJSONDepth bounds the nesting of JSON metadata; real files nest about six levels.
 const maxJSONDepth = 200
@@ -100,9 +112,9 @@ func Decode(data []byte) (Decoded, error) {
 	return d, err
 }
 
-// compact checks that data is one JSON object and removes the blanks between its tokens.
-func compact(data []byte) (json.RawMessage, error) {
-	depth, quoted, escaped := 0, false, false
+// measure checks the nesting and the number of things of a JSON text.
+func measure(data []byte) error {
+	depth, objects, values, quoted, escaped := 0, 0, 0, false, false
 	for i, c := range data {
 		switch {
 		case escaped:
@@ -114,18 +126,36 @@ func compact(data []byte) (json.RawMessage, error) {
 			quoted = true
 		case c == '{' || c == '[':
 			if depth++; depth > maxJSONDepth {
-				return nil, corrupt.At(int64(i), "JSON", fmt.Sprintf("at most %d levels", maxJSONDepth), "more")
+				return corrupt.At(int64(i), "JSON", fmt.Sprintf("at most %d levels", maxJSONDepth), "more")
+			}
+			if c == '{' {
+				if objects++; objects > MaxObjects {
+					return corrupt.At(int64(i), "JSON", fmt.Sprintf("at most %d objects", MaxObjects), "more")
+				}
 			}
 		case c == '}' || c == ']':
 			depth--
+		case c == ',':
+			if values++; values > MaxValues {
+				return corrupt.At(int64(i), "JSON", fmt.Sprintf("at most %d values", MaxValues), "more")
+			}
 		}
 	}
-	var text json.RawMessage
-	if err := json.Unmarshal(data, &text); err != nil {
-		return nil, jsonError(err, data)
+	return nil
+}
+
+// compact checks that data is one JSON object and removes the blanks between its tokens.
+func compact(data []byte) (json.RawMessage, error) {
+	if err := measure(data); err != nil {
+		return nil, err
+	}
+	if !json.Valid(data) {
+		var text json.RawMessage
+		return nil, jsonError(json.Unmarshal(data, &text), data) // it checks before it copies
 	}
 	var out bytes.Buffer
-	if err := json.Compact(&out, text); err != nil {
+	out.Grow(len(data))
+	if err := json.Compact(&out, data); err != nil {
 		return nil, jsonError(err, data)
 	}
 	return out.Bytes(), nil
@@ -161,10 +191,41 @@ func shift(err error, at int64) error {
 	return &c
 }
 
+// Text is RowJSON of a record whose text may have at most MaxFile bytes; the memory for it is taken once.
+func Text(b *column.Batch, i int) ([]byte, error) {
+	n := int64(2)
+	for k, v := range b.Columns {
+		if v != nil {
+			n += int64(len(b.Type.Fields[k].Name)) + 4 + textSize(v)
+		}
+	}
+	if n > MaxFile {
+		return nil, corrupt.At(corrupt.Unknown, "metadata record", fmt.Sprintf("at most %d bytes as JSON", MaxFile), fmt.Sprint(n))
+	}
+	if b.Len == 1 {
+		return rowJSON(make([]byte, 0, n), b, i), nil
+	}
+	return RowJSON(b, i), nil
+}
+
+// textSize is about the length of the JSON of all values of v, escapes left out.
+func textSize(v *column.Vector) int64 {
+	n := 4*int64(v.Len) + int64(len(v.Data))
+	for k, c := range v.Children {
+		n += textSize(c)
+		if k < len(v.Type.Fields) {
+			n += int64(c.Len) * int64(len(v.Type.Fields[k].Name)+4)
+		}
+	}
+	return n
+}
+
 // RowJSON renders record i of a batch as a JSON object with the columns that were decoded,
 // in the schema's order.
-func RowJSON(b *column.Batch, i int) []byte {
-	dst := []byte{'{'}
+func RowJSON(b *column.Batch, i int) []byte { return rowJSON(nil, b, i) }
+
+func rowJSON(dst []byte, b *column.Batch, i int) []byte {
+	dst = append(dst, '{')
 	for k, v := range b.Columns {
 		if v == nil {
 			continue
@@ -182,6 +243,9 @@ func RowJSON(b *column.Batch, i int) []byte {
 // parse decodes a file into T. The record of an Avro container must have one of the
 // names; a file without content gives ErrEmpty.
 func parse[T any](data []byte, names ...string) (*T, error) {
+	if len(data) <= MaxFile && EncodingOf(data) == JSON {
+		return fromJSON[T](data)
+	}
 	d, err := Decode(data)
 	if err != nil {
 		return nil, err
@@ -195,19 +259,32 @@ func parse[T any](data []byte, names ...string) (*T, error) {
 			ok = ok || n == d.SchemaName
 		}
 		if !ok {
-			return nil, corrupt.At(int64(len(containerMagic)), "Avro container: record name", names[0], d.SchemaName)
+			return nil, corrupt.At(int64(len(containerMagic)), "Avro container: record name", names[0], fmt.Sprintf("%.80s", d.SchemaName))
 		}
 	}
 	return fromJSON[T](d.JSON)
 }
 
 func fromJSON[T any](text []byte) (*T, error) {
+	if err := measure(text); err != nil {
+		return nil, err
+	}
+	// The typed record takes about as much as its text, and up to three times of that while it grows.
+	release, err := decoding.Take(context.Background(), 3*int64(len(text)))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	v := new(T)
 	if err := json.Unmarshal(text, v); err != nil {
+		var s *json.SyntaxError
+		if errors.As(err, &s) {
+			return nil, jsonError(err, text)
+		}
 		e := &corrupt.Error{Offset: corrupt.Unknown, Part: "metadata", Err: err}
 		var u *json.UnmarshalTypeError
 		if errors.As(err, &u) {
-			e.Part, e.Want, e.Got, e.Err = "field "+u.Field, u.Type.String(), "a JSON "+u.Value, nil
+			e.Part, e.Want, e.Got, e.Err = "field "+u.Field, u.Type.String(), fmt.Sprintf("a JSON %.60s", u.Value), nil
 		}
 		return nil, e
 	}

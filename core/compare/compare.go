@@ -185,15 +185,19 @@ func (r *Result) cleaned(ctx context.Context, tl *timeline.Timeline, lo string) 
 	if x == nil {
 		return nil
 	}
-	data, err := cleans.ReadFile(ctx, x.File)
+	var m *commitmeta.CleanMetadata
+	var damage error
+	err := cleans.With(ctx, x.File, func(data []byte) error {
+		m, damage = commitmeta.ParseClean(data)
+		return nil
+	})
 	if err != nil {
 		if storage.IsNotExist(err) {
 			return nil
 		}
 		return err
 	}
-	m, err := commitmeta.ParseClean(data)
-	if err == nil && m.EarliestRetained > lo {
+	if damage == nil && m.EarliestRetained > lo {
 		r.finding("warning", "The earlier state may be gone", fmt.Sprintf("Clean %s kept what is needed from %s on; file slices of %s that were replaced since may have been removed, and rows of them look deleted or inserted here.", x.Requested, m.EarliestRetained, lo), x.File.Path)
 	}
 	return nil

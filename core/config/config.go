@@ -116,6 +116,11 @@ func where(location, root string) string {
 	return strings.TrimSuffix(location, "/") + "/" + root
 }
 
+// maxLayout is the newest layout of the timeline that is known.
+const maxLayout = 2
+
+const layoutKey = "hoodie.timeline.layout.version"
+
 // VersionError says that the table's version or table format is not one this package can read.
 type VersionError struct {
 	// Key is the property; Value is its text in File.
@@ -128,6 +133,9 @@ type VersionError struct {
 
 // Error renders the finding in one line.
 func (e *VersionError) Error() string {
+	if e.Key == layoutKey {
+		return fmt.Sprintf("%s, line %d: %s is %.40s; timeline layouts 0 to %d can be read", e.File, e.Line, e.Key, e.Value, maxLayout)
+	}
 	if _, err := strconv.Atoi(e.Value); err != nil {
 		return fmt.Sprintf("%s, line %d: %s is %q, not a number from 0 to %d", e.File, e.Line, e.Key, e.Value, MaxVersion)
 	}
@@ -253,9 +261,9 @@ func TableChecksum(database, table string) uint32 {
 // when the file holds neither key; it may be nil.
 func (c *Config) infer(ctx context.Context, src storage.Source) error {
 	var verr error
-	layout, hasLayout := c.number("hoodie.timeline.layout.version")
-	if hasLayout && (layout < 0 || layout > 2) {
-		e, _ := c.Props.Entry("hoodie.timeline.layout.version")
+	layout, hasLayout := c.number(layoutKey)
+	if hasLayout && (layout < 0 || layout > maxLayout) {
+		e, _ := c.Props.Entry(layoutKey)
 		verr = &VersionError{Key: e.Key, Value: e.Value, File: c.File, Line: e.Line, Try: "Layouts 0, 1 and 2 are known; the table was written by a newer Hudi, or the file was edited."}
 		hasLayout = false
 	}

@@ -242,7 +242,7 @@ func TestVersion(t *testing.T) {
 		{"hoodie.table.version=10", "", 10, 2, false, "hoodie.table.version is 10; versions 0 to 9 can be read"},
 		{"hoodie.table.version=nine", "", -1, 0, false, `hoodie.table.version is "nine", not a number`},
 		{"hoodie.table.version=-1", "", -1, 0, false, "hoodie.table.version is -1"},
-		{"hoodie.table.version=9\nhoodie.timeline.layout.version=3", "", 9, 2, false, "hoodie.timeline.layout.version is 3"},
+		{"hoodie.table.version=9\nhoodie.timeline.layout.version=3", "", 9, 2, false, "hoodie.timeline.layout.version is 3; timeline layouts 0 to 2 can be read"},
 	} {
 		f := table(map[string]string{".hoodie/hoodie.properties": tt.props})
 		if tt.dir != "" {

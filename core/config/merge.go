@@ -46,6 +46,8 @@ const (
 type MergeDecision struct {
 	// Mode is COMMIT_TIME_ORDERING, EVENT_TIME_ORDERING or CUSTOM.
 	Mode string
+	// Unknown is the mode that the properties name when it is none of these; Mode is then CUSTOM.
+	Unknown string
 	// From names the property that decided, or "default"; Why is a sentence.
 	From, Why string
 	// Payload is the full payload class in force ("" when none takes part), as stored but
@@ -60,6 +62,15 @@ type MergeDecision struct {
 	PartialMode, UnavailableValue string
 	// DeleteField and DeleteMarker name the column and the value that make a row a delete, beside _hoodie_is_deleted.
 	DeleteField, DeleteMarker string
+}
+
+// UnknownMode says where a mode stands that is none of Hudi's, "" when there is none.
+func (c *Config) UnknownMode(d MergeDecision) string {
+	if d.Unknown == "" {
+		return ""
+	}
+	e, _ := c.Props.Entry(modeKey)
+	return fmt.Sprintf("%s, line %d: %s is %.80q, want %s, %s or %s", c.File, e.Line, modeKey, d.Unknown, CommitTimeOrdering, EventTimeOrdering, Custom)
 }
 
 // PayloadName is the payload's class name without its package.
@@ -96,7 +107,7 @@ func Merge(c *Config, hudiRelease string) MergeDecision {
 		d.Mode, d.From = mode, modeKey
 		d.Why = fmt.Sprintf("The table's properties say %s = %s", modeKey, mode)
 		if mode != CommitTimeOrdering && mode != EventTimeOrdering && mode != Custom {
-			d.Mode = Custom
+			d.Mode, d.Unknown = Custom, c.str(modeKey, "")
 			d.Why += ", which is no mode this program knows; it is taken for CUSTOM"
 		}
 	default:

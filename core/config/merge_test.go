@@ -85,3 +85,19 @@ func TestMergeReal(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownMode: a mode that is none of Hudi's is named with its place.
+func TestUnknownMode(t *testing.T) {
+	f := table(map[string]string{".hoodie/hoodie.properties": "hoodie.table.version=9\nhoodie.record.merge.mode=BANANA\n"})
+	c, err := config.Load(t.Context(), f, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := config.Merge(c, "")
+	if got := c.UnknownMode(d); d.Mode != config.Custom || !strings.HasPrefix(got, `.hoodie/hoodie.properties, line 2: hoodie.record.merge.mode is "BANANA", want `) {
+		t.Errorf("%+v: %s", d, got)
+	}
+	if got := c.UnknownMode(config.MergeDecision{Mode: config.Custom}); got != "" {
+		t.Error(got)
+	}
+}

@@ -71,6 +71,7 @@ func (s *Service) ColumnStats(ctx context.Context, req api.ColumnStatsRequest) (
 	for i, sum := range facts.Parts {
 		notes.note(&p.Parts[i].Slice, sum, &h.table.Rules)
 	}
+	p.lookAtFolders(ctx)
 	out.Findings = append(notes.notes, p.allFindings(&h.table.Rules)...)
 	return out, nil
 }

@@ -424,6 +424,7 @@ func (s *Service) exportPlan(ctx context.Context, h *handle, req *api.ExportRequ
 	if err != nil {
 		return nil, err
 	}
+	p.lookAtFolders(ctx)
 	p.order = req.Order
 	return p, orderBy(p.Plan, req.Order)
 }

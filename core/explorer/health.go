@@ -7,13 +7,16 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hudiscope/core/api"
+	"hudiscope/core/corrupt"
 	"hudiscope/core/filegroup"
 	"hudiscope/core/health"
 	"hudiscope/core/instants"
 	"hudiscope/core/metatable"
+	"hudiscope/core/schema"
 	"hudiscope/core/table"
 	"hudiscope/core/timeline"
 )
@@ -23,6 +26,10 @@ const maxMarkers = 100
 
 // maxHealthCommits bounds the commits whose metadata a health request reads.
 const maxHealthCommits = 5000
+
+// maxHealthHeld bounds the memory of the commit metadata that a health request holds, in bytes. Older commits are left
+// out when it is not enough: it is that of some 500,000 write stats.
+const maxHealthHeld = 512 << 20
 
 // Health checks a table.
 func (s *Service) Health(ctx context.Context, req api.HealthRequest) (*api.Health, error) {
@@ -197,10 +204,22 @@ func (h *handle) healthInput(ctx context.Context, req api.HealthRequest) (*healt
 		done++
 		h.progress(ctx, api.Progress{Phase: phase, Done: int64(done), Total: int64(n), Unit: unit})
 	}
-	err = each(ctx, len(commits), func(ctx context.Context, i int) error {
+	var held atomic.Int64
+	var from atomic.Int64 // the oldest commit that is looked at
+	err = each(ctx, len(commits), func(ctx context.Context, k int) error {
+		i := len(commits) - 1 - k // the newest first: there may be no room for all
 		c := &in.Commits[i]
 		c.Instant = commits[i]
+		if int64(i) < from.Load() {
+			return nil
+		}
 		c.Meta, c.Err = tl.CommitMetadata(ctx, &commits[i])
+		if c.Meta != nil && held.Add(c.Meta.Held()) > maxHealthHeld {
+			c.Meta = nil
+			for old := from.Load(); int64(i) >= old && !from.CompareAndSwap(old, int64(i)+1); old = from.Load() {
+			}
+			return nil
+		}
 		if c.Err != nil {
 			c.Meta = nil
 			if !tolerable(c.Err) {
@@ -213,6 +232,10 @@ func (h *handle) healthInput(ctx context.Context, req api.HealthRequest) (*healt
 	if err != nil {
 		return nil, err
 	}
+	if n := from.Load(); n > 0 {
+		in.Commits, in.All = in.Commits[n:], false
+	}
+	h.schemaErrors(ctx, in)
 	in.Services, err = h.healthServices(ctx, tl, step)
 	if err != nil {
 		return nil, err
@@ -233,6 +256,34 @@ func (h *handle) healthInput(ctx context.Context, req api.HealthRequest) (*healt
 		return nil, err
 	}
 	return in, nil
+}
+
+// schemaErrors looks whether the schemas of the commits, and that of the table, can be read.
+func (h *handle) schemaErrors(ctx context.Context, in *health.Input) {
+	parsed := map[string]error{} // nearly all commits carry the same text
+	said := false
+	for i := range in.Commits {
+		c := &in.Commits[i]
+		if c.Meta == nil || c.Meta.Extra["schema"] == "" {
+			continue
+		}
+		text := c.Meta.Extra["schema"]
+		err, ok := parsed[text]
+		if !ok {
+			_, err = schema.Parse(text)
+			parsed[text] = err
+		}
+		if err != nil {
+			c.SchemaErr = &corrupt.Error{File: c.Instant.File.Path, Offset: corrupt.Unknown, Part: "extraMetadata.schema", Err: err}
+			said = true
+		}
+	}
+	if said || len(in.Commits) == 0 {
+		return
+	}
+	if _, err := h.table.SchemaAt(ctx, in.AsOf); corrupt.Is(err) {
+		in.SchemaErr = err
+	}
 }
 
 // healthServices reads the files of pending instants and of completed rollbacks, restores, cleans
@@ -273,6 +324,9 @@ func (h *handle) unmarked(ctx context.Context, v *filegroup.View, commits []heal
 			continue
 		}
 		for _, p := range commits[i].Meta.Partitions {
+			if health.Outside(p.Partition) {
+				continue // a finding about the commit; nothing is listed there
+			}
 			if _, unmarked := v.NoMarker[p.Partition]; unmarked || v.Partition(p.Partition) == nil {
 				wrote[p.Partition] = commits[i].Instant.Requested
 			}

@@ -210,6 +210,7 @@ func (c *cursor) page(ctx context.Context, h *handle, prepare preparer, offset i
 	out.Columns = shownColumns(c.plan.Plan)
 	out.Total, out.TotalKnown, out.Slices = total, c.done || c.sorted != nil, append([]api.RowSlice(nil), c.slices...)
 	out.AsOf = c.plan.AsOf
+	c.plan.lookAtFolders(ctx)
 	out.Findings = append(append([]api.Finding(nil), c.notes...), c.plan.allFindings(&h.table.Rules)...)
 	return out, nil
 }

@@ -191,7 +191,7 @@ func (t *tracer) step(s logscan.Step) {
 		}
 		c.Blocks++
 		if s.Block.Type == logfile.CorruptBlock {
-			c.CorruptBlocks++
+			c.CorruptBlocks += max(1, s.Block.Regions)
 		}
 	case logscan.Push:
 		t.queue = append(t.queue, queued{ref, s.Block.Type == logfile.CorruptBlock})

@@ -3,6 +3,7 @@ package explorer
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"hudiscope/core/api"
 	"hudiscope/core/groupreader"
@@ -31,6 +32,21 @@ type prepared struct {
 	order []api.SortKey
 	// sizes of the files of all candidates in bytes, by path; nil unless they were asked for.
 	sizes map[string]int64
+	// folders looks, once, whether partitions were left out rightly; it reads a footer, which planning does not.
+	folders func(ctx context.Context) string
+	looked  sync.Once
+}
+
+// lookAtFolders is called where rows are read.
+func (p *prepared) lookAtFolders(ctx context.Context) {
+	if p.folders == nil {
+		return
+	}
+	p.looked.Do(func() {
+		if n := p.folders(ctx); n != "" {
+			p.findings = append(p.findings, api.Finding{Level: "warning", Title: "Rows may be missing", Detail: n})
+		}
+	})
 }
 
 // allFindings are what a user must know about the plan's rows.
@@ -88,6 +104,7 @@ func (s *Service) prepare(ctx context.Context, h *handle, req readRequest, sizes
 		return nil, strictFault(err)
 	}
 	out.pruning, out.findings = res.Pruning, res.Findings
+	out.folders = func(ctx context.Context) string { return skipping.Folders(ctx, in, res.Keep) }
 	p.Retain(func(i int) bool { return res.Keep[i] })
 	return out, nil
 }

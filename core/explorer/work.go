@@ -15,6 +15,9 @@ import (
 	"hudiscope/core/timeline"
 )
 
+// maxArchivedHeld bounds the JSON of archived instants that is held for one answer, in bytes.
+const maxArchivedHeld = 256 << 20
+
 // readConcurrency is how many small files of the timeline are read at once.
 const readConcurrency = 8
 
@@ -278,9 +281,14 @@ func (h *handle) archivedInputs(ctx context.Context, list []timeline.ArchivedIns
 		}
 	}
 	var findings []api.Finding
+	held := 0
 	err := h.table.ArchivedParts(ctx, list, func(i *timeline.ArchivedInstant, parts []timeline.ArchivedPart) error {
 		in := inputs[key{i.Requested, i.Action.Comparable()}]
 		for _, p := range parts {
+			if held += len(p.JSON); held > maxArchivedHeld {
+				held -= len(p.JSON)
+				p.JSON, p.Err = nil, fmt.Errorf("the metadata of the archived instants of one answer has more than %d bytes; ask for fewer of them", maxArchivedHeld)
+			}
 			if p.Err != nil {
 				findings = append(findings, api.Finding{Level: "warning", Title: "Metadata of archived " + string(i.Action) + " " + i.Requested + " can't be read", Detail: sentence(p.Err.Error()), File: i.File})
 			}

@@ -144,15 +144,11 @@ func (a *attemptNames) all(ctx context.Context) (map[string]bool, error) {
 				return nil, err
 			}
 		case timeline.Rollback:
-			data, err := done.ReadFile(ctx, x.File)
+			m, err := timeline.ReadAs(ctx, done, x.File, commitmeta.ParseRollback)
 			if err != nil {
 				if !tolerable(err) {
 					return nil, err
 				}
-				continue
-			}
-			m, err := commitmeta.ParseRollback(data)
-			if err != nil {
 				continue
 			}
 			for _, p := range m.Partitions {

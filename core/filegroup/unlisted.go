@@ -179,11 +179,7 @@ func fromInstants(ctx context.Context, cfg *config.Config, tl *timeline.Timeline
 			if !ok {
 				return nil
 			}
-			b, err := whole.ReadFile(ctx, f)
-			if err != nil {
-				return lost(err)
-			}
-			m, err := commitmeta.ParseRollback(b)
+			m, err := timeline.ReadAs(ctx, whole, f, commitmeta.ParseRollback)
 			if err != nil {
 				return lost(err)
 			}

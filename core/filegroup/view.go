@@ -264,6 +264,7 @@ func Build(ctx context.Context, cfg *config.Config, tl *timeline.Timeline, l *Li
 	if err := v.archived(ctx, cfg, files, opt.ReadRows); err != nil {
 		return nil, err
 	}
+	v.contradictions(cfg, files)
 	if opt.Release == "" {
 		if err := v.attempts(ctx, files); err != nil {
 			return nil, err
@@ -286,7 +287,11 @@ func Build(ctx context.Context, cfg *config.Config, tl *timeline.Timeline, l *Li
 			g.ReplacedBy = r
 		}
 	}
-	return v.Over(v.Timeline.Readers()), nil
+	out := v.Over(v.Timeline.Readers())
+	if detail, example := out.PassedOverLogs(cfg, out.Latest); detail != "" {
+		out.finding("error", PassedOverTitle, detail, example)
+	}
+	return out, nil
 }
 
 // Over returns the view of the same files through another timeline, which decides what

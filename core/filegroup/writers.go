@@ -220,18 +220,14 @@ func filesNamed(ctx context.Context, tl *timeline.Timeline, x *timeline.Instant,
 		}
 		return nil
 	}
-	data, err := tl.ReadFile(ctx, x.File)
-	if err != nil {
-		return err
-	}
 	if x.Action == timeline.Rollback {
-		m, err := commitmeta.ParseRollback(data)
+		m, err := timeline.ReadAs(ctx, tl, x.File, commitmeta.ParseRollback)
 		if err == nil {
 			rollback(m)
 		}
 		return err
 	}
-	m, err := commitmeta.ParseRestore(data)
+	m, err := timeline.ReadAs(ctx, tl, x.File, commitmeta.ParseRestore)
 	if err != nil {
 		return err
 	}

@@ -31,20 +31,14 @@ func (r *reader) belongs(b *column.Batch, file string, offset int64) {
 	if offset >= 0 {
 		where = fmt.Sprintf("the block at byte %d of %s", offset, file)
 	}
-	tell := func(format string, args ...any) {
-		if r.foreign == nil {
-			r.foreign = map[string]bool{}
-		}
-		r.foreign[file] = true
-		r.stats.note(format, args...)
-	}
+	r.keyed(b, file, where)
 	if p, ok := text(schema.PartitionPathField); ok && p != r.s.Partition {
-		tell("%s lies in the partition %q, and its first row says that it was written into the partition %q: the file has the content of another one.", where, r.s.Partition, p)
+		r.tell(file, "%s lies in the partition %q, and its first row says that it was written into the partition %q: the file has the content of another one.", where, r.s.Partition, p)
 	}
 	own := path.Base(file)
 	if name, ok := text(schema.FileNameField); ok {
 		if _, isLog := logfile.ParseName(own); isLog && !strings.HasPrefix(name, r.s.FileID) || !isLog && name != own && strings.Contains(name, ".") {
-			tell("the first row of %s says that it was written into %s: the file has the content of another one.", where, name)
+			r.tell(file, "the first row of %s says that it was written into %s: the file has the content of another one.", where, name)
 		}
 	}
 }

@@ -51,6 +51,9 @@ func (r *reader) parts(f *logfile.Reader, b *logfile.Block) iter.Seq2[part, erro
 				}
 			}
 			p.bytes = raw.bytes
+			if p.first == 0 {
+				r.fitsBlock(f, b, batch)
+			}
 			if p.batch, err = r.convert(batch, f.Path(), b.Start, p.has); err != nil {
 				yield(part{}, err)
 				return

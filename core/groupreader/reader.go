@@ -62,6 +62,13 @@ type Options struct {
 	Where *predicate.Bound
 	// KeyFields build the record key when the table has no meta fields; empty = _hoodie_record_key.
 	KeyFields []string
+	// MetaFields is true when every row has the five meta columns. KeyField is the field whose value is the record key
+	// then, "" when the key is made in another way. Where a file is otherwise it is told of in Stats.Notes.
+	MetaFields bool
+	KeyField   string
+	// Written returns the schema that the metadata of the commit of an instant has, nil when it is not known. It is asked
+	// where a file has other columns than Reader.
+	Written func(ctx context.Context, instant string) (*schema.Type, error)
 	// Ordering are the ordering fields; Rules how versions are merged.
 	Ordering []string
 	Rules    merge.Rules
@@ -165,11 +172,21 @@ func (s *Stats) met(id release.FailureID) {
 	}
 }
 
+// maxNotes bounds the remarks on the rows of a slice: a log made of many small blocks may deserve one for each.
+const maxNotes = 100
+
 func (s *Stats) note(format string, args ...any) {
-	n := fmt.Sprintf(format, args...)
-	if !slices.Contains(s.Notes, n) {
-		s.Notes = append(s.Notes, n)
+	if len(s.Notes) > maxNotes {
+		return
 	}
+	n := fmt.Sprintf(format, args...)
+	if slices.Contains(s.Notes, n) {
+		return
+	}
+	if len(s.Notes) == maxNotes {
+		n = fmt.Sprintf("There is more to say of this file slice than these %d remarks.", maxNotes)
+	}
+	s.Notes = append(s.Notes, n)
 }
 
 // FallbackOption is the read option that chooses another merge rule where the table's own can't be followed.
@@ -218,8 +235,9 @@ type reader struct {
 	// blocks have.
 	partials bool
 	unknown  int
-	// foreign are the files that belongs has told of.
+	// foreign are the files that tell has told of; fitting is the schema of a block that fits.
 	foreign map[string]bool
+	fitting string
 	// showing is what show has made of the batches of log records.
 	showing map[*column.Batch]shownBatch
 	// extra are columns that merging reads, fields that a combined row's ordering value is read from.
@@ -718,6 +736,9 @@ func (r *reader) base(yield func(Row, error) bool) (more bool, err error) {
 			return false, err
 		}
 		first := raw.first
+		if first == 0 {
+			r.fitsBase(f, raw.Batch)
+		}
 		batch, err := r.convert(raw.Batch, r.s.Base, -1, nil)
 		if err != nil {
 			return false, err

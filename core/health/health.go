@@ -27,6 +27,8 @@ type Commit struct {
 	// Meta is nil when Err says why it could not be read.
 	Meta *commitmeta.CommitMetadata
 	Err  error
+	// SchemaErr says why the schema that it carries can't be read.
+	SchemaErr error
 }
 
 // Service is an instant of a table service, or a pending write, with what its files say.
@@ -55,6 +57,8 @@ type Input struct {
 	// older ones were left out.
 	Commits []Commit
 	All     bool
+	// SchemaErr says why the table has no schema to read rows with, unless that is said of a commit.
+	SchemaErr error
 	// Services are all pending instants, and completed rollbacks, restores, cleans and savepoints.
 	Services []Service
 	Unmarked []Unmarked

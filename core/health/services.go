@@ -9,6 +9,7 @@ import (
 	"hudiscope/core/api"
 	"hudiscope/core/filegroup"
 	"hudiscope/core/instants"
+	"hudiscope/core/storage"
 	"hudiscope/core/timeline"
 )
 
@@ -57,7 +58,51 @@ func damagedInstants(in *Input) ([]api.HealthFinding, string) {
 		}
 	}
 	plans.Detail = fmt.Sprintf("%s of plans and results can't be decoded.", plural(plans.Count, "file"))
-	return slices.Concat(bad.list(), empty.list(), plans.list(), none.list()), ""
+	return slices.Concat(bad.list(), in.badSchemas(), in.badPartitions(), empty.list(), plans.list(), none.list()), ""
+}
+
+// badSchemas tells of commits whose schema can't be read, and of the table when it has none for another reason.
+func (in *Input) badSchemas() []api.HealthFinding {
+	f := newFinding("error", "Schemas that can't be read")
+	f.Hudi = "Readers take the schema of the newest commit that carries one, and fail when it can't be parsed."
+	for i := range in.Commits {
+		if c := &in.Commits[i]; c.SchemaErr != nil {
+			f.add(api.HealthEvidence{Text: c.SchemaErr.Error(), Instant: c.Instant.Requested, File: c.Instant.File.Name})
+			f.Link = linkTo(&c.Instant)
+		}
+	}
+	f.Detail = fmt.Sprintf("The schema of %s can't be parsed.", plural(f.Count, "completed commit"))
+	if in.SchemaErr != nil && f.Count == 0 {
+		f.add(api.HealthEvidence{Text: in.SchemaErr.Error()})
+		f.Detail = "There is no schema to read the table's rows with."
+		f.Link = api.HealthLink{View: "schema"}
+	}
+	return f.list()
+}
+
+// Outside tells of a partition that is no folder below the table's: nothing may be looked for there.
+func Outside(partition string) bool {
+	return partition != "" && storage.CheckPath("list", partition, "") != nil
+}
+
+// badPartitions tells of commits that name such partitions.
+func (in *Input) badPartitions() []api.HealthFinding {
+	f := newFinding("error", "Commits that name a partition outside of the table")
+	f.Hudi = "It puts the name behind the table's path as it is, and looks there."
+	for i := range in.Commits {
+		c := &in.Commits[i]
+		if c.Meta == nil {
+			continue
+		}
+		for _, p := range c.Meta.Partitions {
+			if Outside(p.Partition) {
+				f.add(api.HealthEvidence{Text: fmt.Sprintf("The partition %.200q is no folder of the table.", p.Partition), Instant: c.Instant.Requested, File: c.Instant.File.Name})
+				f.Link = linkTo(&c.Instant)
+			}
+		}
+	}
+	f.Detail = fmt.Sprintf("%s that lead out of the table's folder, or are no path; they were not looked at.", plural(f.Count, "partition name"))
+	return f.list()
 }
 
 // isPlan tells instants that wait for a table service to carry out their plan.

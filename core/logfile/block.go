@@ -148,6 +148,9 @@ type Block struct {
 	Header, Footer           Entries
 	// Corruption is set for corrupt blocks only.
 	Corruption *Corruption
+	// Regions is how many stretches from one magic to the next a corrupt block is: each is a block of its own for Hudi, and
+	// here in the first 65536 blocks of a file. Only a file that was made up has more; 0 for other blocks.
+	Regions int
 	// Damage is set for a block whose size is right but whose inside is not: what is wrong,
 	// and where. Its other fields hold what could be read; its content must not be used.
 	Damage *corrupt.Error

@@ -283,6 +283,9 @@ func checkReverse(t *testing.T, path string, r *logfile.Reader, want []*logfile.
 		}
 		i--
 		b.Index = i
+		if i >= 0 {
+			logfile.SameCount(b, want[i])
+		}
 		if i < 0 || !reflect.DeepEqual(b, want[i]) {
 			t.Errorf("%s: backwards, block %d is %+v", path, i, b)
 			return
@@ -481,11 +484,13 @@ func TestNoMagic(t *testing.T) {
 // windows that are searched for it.
 func TestMagicAcrossWindows(t *testing.T) {
 	cmd := rollback(t)
-	for d := -8; d <= 8; d++ {
-		in := cat(cmd[:20], bytes.Repeat([]byte{'#'}, 1<<20+d-14), cmd)
-		bs, err := list(t, logfiletest.Open(in, ""))
-		if err != nil || len(bs) != 2 || bs[0].End != int64(1<<20+d+6) || !bs[1].IsRollback() {
-			t.Fatalf("at %d: %v %v", d, bs, err)
+	for _, border := range []int{4 << 10, 20<<10 - 5, 84<<10 - 10, 340<<10 - 15, 1 << 20, 1364<<10 - 20} {
+		for d := -8; d <= 8; d++ {
+			in := cat(cmd[:20], bytes.Repeat([]byte{'#'}, border+d-14), cmd)
+			bs, err := list(t, logfiletest.Open(in, ""))
+			if err != nil || len(bs) != 2 || bs[0].End != int64(border+d+6) || !bs[1].IsRollback() {
+				t.Fatalf("at %d: %v %v", border+d, bs, err)
+			}
 		}
 	}
 }
@@ -894,6 +899,9 @@ func FuzzBlocks(f *testing.F) {
 	f.Add(sample(f))
 	f.Add(cat(rollback(f), []byte("#HUDI#"), rollback(f)))
 	f.Add(set(deletes(f), 21, 7))
+	for _, k := range hostile() {
+		f.Add(cat(rollback(f), k.make(40), rollback(f)))
+	}
 	f.Fuzz(func(t *testing.T, p []byte) { walk(t, p) })
 }
 

@@ -16,12 +16,28 @@ import (
 const (
 	// window is how much is read at once while looking at frames: enough for most headers.
 	window = 4 << 10
-	// scanWindow is how much is read at once while looking for the next magic.
-	scanWindow = 1 << 20
-	// maxEntry is the longest header text in bytes.
+	// scanWindow is how much is read first to find the next magic, and scanMost the most that is read at once for that:
+	// each further read of an iteration is four times as long.
+	scanWindow = 4 << 10
+	scanMost   = 1 << 20
+	// maxEntry is the longest header text in bytes, and the longest header or footer beside its longest text.
 	maxEntry = 64 << 20
+	// maxEntries is how many entries a header or footer has at most: writers have one for each of the 9 keys.
+	maxEntries = 1 << 12
+	// narrowAfter is after how many corrupt blocks in a row the ends that they claim are read without their surroundings.
+	narrowAfter = 8
 	// DefaultContentLimit bounds the content that Content reads into memory.
 	DefaultContentLimit = 512 << 20
+)
+
+// What bounds the blocks of a file; tests have less.
+var (
+	// severalFrom is the index from which corrupt blocks that follow one another are one block, see [Block.Regions].
+	// It depends on nothing but the index, so that an iteration may begin at any block.
+	severalFrom = 1 << 16
+	// maxBlocks is how many blocks a file may have: each takes some hundred bytes of memory where they are listed, and
+	// writers go on to another file long before.
+	maxBlocks = 1 << 20
 )
 
 // Reader reads one log file. Its methods may be called from several goroutines if the
@@ -47,7 +63,9 @@ func (r *Reader) LimitContent(n int64) *Reader { r.limit = n; return r }
 // Blocks iterates over the blocks in file order, reading their frames only. An error ends
 // the iteration: the storage failed, the context ended, or the file does not begin with a
 // magic. Corrupt and damaged blocks are blocks, not errors. Up to 5 bytes behind the last
-// block are too few for a magic and are passed over, as Hudi does; see [Reader.Tail].
+// block are too few for a magic and are passed over, as Hudi does; see [Reader.Tail]. Of corrupt
+// blocks that follow one another those from the 65537th block of the file on are one, see
+// [Block.Regions]; a file of more than 1048576 blocks is refused there with a *storage.Fault.
 func (r *Reader) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	return r.BlocksFrom(ctx, 0, 0)
 }
@@ -62,7 +80,15 @@ func (r *Reader) BlocksFrom(ctx context.Context, start int64, index int) iter.Se
 			return
 		}
 		for pos, i := start, index; pos+6 <= f.size; i++ {
+			if i >= maxBlocks {
+				yield(nil, &storage.Fault{Op: "read", Path: r.path, Kind: storage.Refused,
+					Err: fmt.Errorf("more than %d blocks stand before byte %d: no writer makes such a log file", maxBlocks, pos)})
+				return
+			}
 			b, err := f.next(pos)
+			if err == nil && i >= severalFrom {
+				err = f.several(b)
+			}
 			if err != nil {
 				yield(nil, err)
 				return
@@ -180,15 +206,24 @@ func (s *section) ReadAt(ctx context.Context, p []byte, off int64) (int, error) 
 }
 
 // frames reads frames through a few windows of the file: the head of a block, the bytes
-// around its end (with the head of the next), and long header entries.
+// around its end (with the head of the next), and long header entries. One more, larger, is what was
+// read last to find the magic behind a corrupt block: many of them may lie in it.
 type frames struct {
 	ctx  context.Context
 	r    *Reader
 	size int64
 	win  [3]frameWindow
+	// scan is that larger window; it is not filled by at.
+	scan frameWindow
+	// reach is how much was read for it last.
+	reach int64
 	// keep is the beginning of the block that is being read.
 	keep  int64
 	clock int
+	// streak counts the corrupt blocks since the last whole one.
+	streak int
+	// narrow is set while at reads no more than is asked of it, and a little.
+	narrow bool
 	// schema is that of the block before: blocks with the same share its text.
 	schema string
 }
@@ -216,15 +251,14 @@ func (f *frames) at(off int64, n int) ([]byte, error) {
 		return nil, err
 	}
 	f.clock++
-	oldest := &f.win[0]
+	if p := f.scan.holds(off, int64(n)); p != nil {
+		return p, nil
+	}
 	for i := range f.win {
 		w := &f.win[i]
-		if off >= w.off && off+int64(n) <= w.off+int64(len(w.p)) {
+		if p := w.holds(off, int64(n)); p != nil {
 			w.used = f.clock
-			return w.p[off-w.off:][:n], nil
-		}
-		if w.used < oldest.used {
-			oldest = w
+			return p, nil
 		}
 	}
 	if int64(n) > f.size-off {
@@ -239,14 +273,32 @@ func (f *frames) at(off int64, n int) ([]byte, error) {
 			}
 		}
 	}
-	w := oldest
-	w.used = f.clock
 	// Behind a long entry a short one, or the content length, is likely.
-	want := int(min(int64(max(n+64, window)), f.size-off))
+	want := int64(max(n+64, window))
+	if f.narrow {
+		want = int64(n + 64)
+	}
+	return f.load(f.oldest(), off, n, want)
+}
+
+// oldest is the window that was not used for longest.
+func (f *frames) oldest() *frameWindow {
+	w := &f.win[0]
+	for i := range f.win {
+		if f.win[i].used < w.used {
+			w = &f.win[i]
+		}
+	}
+	return w
+}
+
+// load fills a window from off on with want bytes, or what there is of them, and returns the first n.
+func (f *frames) load(w *frameWindow, off int64, n int, most int64) ([]byte, error) {
+	want := int(min(most, f.size-off))
 	if cap(w.p) < want || cap(w.p) > 16*window {
 		w.p = make([]byte, want)
 	}
-	w.off, w.p = off, w.p[:want]
+	w.off, w.p, w.used = off, w.p[:want], f.clock
 	if err := storage.ReadFull(f.ctx, f.r.obj, w.p, off); err != nil {
 		w.p = w.p[:0]
 		return nil, fmt.Errorf("%s at byte %d: %w", f.r.path, off, err)
@@ -274,11 +326,19 @@ func (f *frames) slide(w *frameWindow, off int64, n int, end int64) ([]byte, err
 // held returns n bytes at off when a window holds them, nil otherwise.
 func (f *frames) held(off, n int64) []byte {
 	for i := range f.win {
-		if w := &f.win[i]; off >= w.off && off+n <= w.off+int64(len(w.p)) {
-			return w.p[off-w.off:][:n]
+		if p := f.win[i].holds(off, n); p != nil {
+			return p
 		}
 	}
-	return nil
+	return f.scan.holds(off, n)
+}
+
+// holds returns n bytes at off when the window has them, nil otherwise.
+func (w *frameWindow) holds(off, n int64) []byte {
+	if off < w.off || off+n > w.off+int64(len(w.p)) {
+		return nil
+	}
+	return w.p[off-w.off:][:n]
 }
 
 func (f *frames) int64(off int64) (int64, error) {
@@ -305,62 +365,117 @@ func (f *frames) next(pos int64) (*Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	if why != nil {
+	if why.Cause != 0 {
+		f.streak++
 		return b, f.corrupt(b, why)
 	}
+	f.streak = 0
 	return b, f.inside(b)
+}
+
+// several takes the corrupt blocks that follow a corrupt block into it.
+func (f *frames) several(b *Block) error {
+	for b.Type == CorruptBlock && b.End+6 <= f.size {
+		next := Block{Start: b.End}
+		f.keep = b.End
+		why, err := f.check(&next)
+		if err != nil {
+			return err
+		}
+		if why.Cause == 0 {
+			break
+		}
+		f.streak++
+		end, err := f.magicFrom(b.End + 6)
+		if err != nil {
+			return err
+		}
+		b.End, b.ContentSize = end, end-b.ContentOffset
+		b.Regions++
+	}
+	if b.Regions > 1 {
+		b.Corruption.Reason += fmt.Sprintf(" %d more corrupt blocks follow up to byte %d; from the block %d of a file on they are listed as one.", b.Regions-1, b.End, severalFrom)
+	}
+	return nil
+}
+
+// misfit is what is wrong with a block that is corrupt; Cause 0 is nothing.
+type misfit struct {
+	Corruption
+	// follow is how many bytes there are behind the place that Cause is about.
+	follow int64
+	// behind is what stands behind the block (NoMagicBehind).
+	behind [6]byte
+}
+
+// corruption puts it in words.
+func (m *misfit) corruption() *Corruption {
+	c := m.Corruption
+	switch size := int64(int32(c.BlockSize)); c.Cause {
+	case SizeCut:
+		c.Reason = fmt.Sprintf("The file ends %d bytes after the magic, inside the block size: the write was not finished.", m.follow)
+	case SizeNegative:
+		c.Reason = fmt.Sprintf("The block size is %d, below zero.", size)
+	case SizeBeyondEnd:
+		c.Reason = fmt.Sprintf("The block says it is %d bytes long, but only %d follow in the file: the write was not finished, or the file was cut.", size, m.follow)
+	case SizeMismatch:
+		c.Reason = fmt.Sprintf("The block says it is %d bytes long, but the length at its end is %d where %d belongs: bytes are missing, or were written over.", size, c.ReverseLength, size+6)
+	case NoMagicBehind:
+		c.Reason = fmt.Sprintf("The block's own length is right, but the bytes behind it (%q) are not the magic of another block: Hudi then gives up the block too.", m.behind[:])
+	}
+	return &c
 }
 
 // check reads the block size and decides whether the block is corrupt, setting
 // BlockSize and, if it is not, End.
-func (f *frames) check(b *Block) (*Corruption, error) {
+func (f *frames) check(b *Block) (c misfit, err error) {
 	at := b.Start + 6
-	if left := f.size - at; left < 8 {
-		return &Corruption{Cause: SizeCut, Offset: at, Reason: fmt.Sprintf("The file ends %d bytes after the magic, inside the block size: the write was not finished.", left)}, nil
+	if c.follow = f.size - at; c.follow < 8 {
+		c.Cause, c.Offset = SizeCut, at
+		return c, nil
 	}
 	raw, err := f.int64(at)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
 	b.BlockSize = raw
 	pos := at + 8
 	// Hudi keeps the low 32 bits of the size only.
 	size := int64(int32(raw))
-	c := &Corruption{Offset: at, BlockSize: raw}
-	switch end := pos + size; {
+	end := pos + size
+	c.Offset, c.BlockSize, c.follow = at, raw, f.size-pos
+	switch {
 	case size < 0:
 		c.Cause = SizeNegative
-		c.Reason = fmt.Sprintf("The block size is %d, below zero.", size)
 		return c, nil
 	case end > f.size:
 		c.Cause = SizeBeyondEnd
-		c.Reason = fmt.Sprintf("The block says it is %d bytes long, but only %d follow in the file: the write was not finished, or the file was cut.", size, f.size-pos)
 		return c, nil
 	}
-	end := pos + size
-	rev, err := f.tail(end)
+	// Where one corrupt block follows another, what they claim their ends to be has nothing near it that is needed.
+	f.narrow = f.streak >= narrowAfter
+	c.ReverseLength, err = f.tail(end)
+	f.narrow = false
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	c.ReverseLength = rev
-	if size != rev-6 {
+	if size != c.ReverseLength-6 {
 		c.Cause, c.Offset = SizeMismatch, end-8
-		c.Reason = fmt.Sprintf("The block says it is %d bytes long, but the length at its end is %d where %d belongs: bytes are missing, or were written over.", size, rev, size+6)
 		return c, nil
 	}
 	if f.size-end >= 6 {
 		p, err := f.at(end, 6)
 		if err != nil {
-			return nil, err
+			return c, err
 		}
 		if string(p) != Magic {
 			c.Cause, c.Offset = NoMagicBehind, end
-			c.Reason = fmt.Sprintf("The block's own length is right, but the bytes behind it (%q) are not the magic of another block: Hudi then gives up the block too.", p)
+			copy(c.behind[:], p)
 			return c, nil
 		}
 	}
 	b.End = end
-	return nil, nil
+	return c, nil
 }
 
 // tail reads the reverse length before end, in a window that also holds an empty footer
@@ -375,34 +490,51 @@ func (f *frames) tail(end int64) (int64, error) {
 }
 
 // corrupt makes b a corrupt block that runs to the next magic or the end of the file.
-func (f *frames) corrupt(b *Block, why *Corruption) error {
-	start := b.Start + 6
-	b.Type, b.Corruption, b.ContentOffset = CorruptBlock, why, start
-	var buf []byte
-	for pos := start; ; {
-		n := min(scanWindow, f.size-pos)
-		if n < 6 {
-			b.End = f.size
-			break
-		}
+func (f *frames) corrupt(b *Block, why misfit) (err error) {
+	b.Type, b.Corruption, b.ContentOffset, b.Regions = CorruptBlock, why.corruption(), b.Start+6, 1
+	b.End, err = f.magicFrom(b.ContentOffset)
+	b.ContentSize = b.End - b.ContentOffset
+	return err
+}
+
+// magicFrom returns where the first magic at pos or behind it stands, the size of the file when there is none. What is read
+// for that stays in the scan window: a byte is read once, however many magics there are.
+func (f *frames) magicFrom(pos int64) (int64, error) {
+	w := &f.scan
+	for f.size-pos >= 6 {
 		if err := f.ctx.Err(); err != nil {
-			return err
+			return pos, err
 		}
-		if int64(cap(buf)) < n {
-			buf = make([]byte, n)
+		p := w.p[:0]
+		if pos >= w.off && pos < w.off+int64(len(w.p)) {
+			p = w.p[pos-w.off:]
 		}
-		buf = buf[:n]
-		if err := storage.ReadFull(f.ctx, f.r.obj, buf, pos); err != nil {
-			return fmt.Errorf("%s at byte %d: %w", f.r.path, pos, err)
+		if i := bytes.Index(p, []byte(Magic)); i >= 0 {
+			return pos + int64(i), nil
 		}
-		if i := bytes.Index(buf, []byte(Magic)); i >= 0 {
-			b.End = pos + int64(i)
+		// Its last bytes may be the beginning of a magic.
+		if len(p) >= 6 {
+			pos += int64(len(p) - 5)
+			p = p[len(p)-5:]
+		}
+		if f.size-pos < 6 {
 			break
 		}
-		pos += n - 5
+		f.reach = min(max(f.reach*4, scanWindow), scanMost)
+		n := int(min(f.reach, f.size-pos))
+		buf := w.p[:0]
+		if cap(buf) < n {
+			buf = make([]byte, 0, n)
+		}
+		buf = append(buf, p...)
+		have := len(buf)
+		w.off, w.p = pos, buf[:n]
+		if err := storage.ReadFull(f.ctx, f.r.obj, w.p[have:], pos+int64(have)); err != nil {
+			w.p = w.p[:0]
+			return pos, fmt.Errorf("%s at byte %d: %w", f.r.path, pos, err)
+		}
 	}
-	b.ContentSize = b.End - start
-	return nil
+	return f.size, nil
 }
 
 // inside reads what lies in a frame that passed the check. What is wrong there becomes
@@ -462,7 +594,12 @@ func (f *frames) inside(b *Block) error {
 			damage(pos, kind+" count", fmt.Sprintf("0 to %d", max(0, (limit-pos-4)/8)), fmt.Sprint(count))
 			return nil, false, nil
 		}
+		if count > maxEntries {
+			damage(pos, kind+" count", fmt.Sprintf("at most %d", maxEntries), fmt.Sprint(count))
+			return nil, false, nil
+		}
 		pos += 4
+		longest, total := int64(0), int64(0)
 		var out Entries
 		for range count {
 			if !room(kind+" entry", 8, limit) {
@@ -477,6 +614,11 @@ func (f *frames) inside(b *Block) error {
 			if !room(kind+" "+key.String(), n, limit) {
 				return nil, false, nil
 			}
+			if total += n; total-max(longest, n) > maxEntry {
+				damage(at+4, kind, fmt.Sprintf("at most %d bytes", maxEntry), fmt.Sprintf("%d bytes", total))
+				return nil, false, nil
+			}
+			longest = max(longest, n)
 			if n > maxEntry {
 				damage(at+4, kind+" "+key.String(), fmt.Sprintf("at most %d bytes", maxEntry), fmt.Sprintf("%d bytes", n))
 				return nil, false, nil
@@ -549,6 +691,14 @@ func (f *frames) before(end int64) (*Block, error) {
 	if end < 8 {
 		return nil, fail(0, "reverse length", "8 bytes", fmt.Sprintf("%d bytes", end))
 	}
+	if f.held(end-8, 8) == nil {
+		// What lies before is asked for next.
+		f.clock++
+		from := max(0, end-window)
+		if _, err := f.load(f.oldest(), from, 0, min(end+14, f.size)-from); err != nil {
+			return nil, err
+		}
+	}
 	n, err := f.int64(end - 8)
 	if err != nil {
 		return nil, err
@@ -569,8 +719,8 @@ func (f *frames) before(end int64) (*Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	if why != nil {
-		return nil, fail(why.Offset, "block", "a whole block", why.Reason)
+	if why.Cause != 0 {
+		return nil, fail(why.Offset, "block", "a whole block", why.corruption().Reason)
 	}
 	if b.End != end {
 		return nil, fail(start+6, "block size", fmt.Sprintf("%d", end-start-14), fmt.Sprint(b.BlockSize))

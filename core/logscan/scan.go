@@ -252,7 +252,7 @@ func (s *scan) block(ref Ref) (stop bool) {
 		s.last = instant
 	}
 	if b.Type == logfile.CorruptBlock {
-		s.res.Counters.CorruptBlocks++
+		s.res.Counters.CorruptBlocks += max(1, b.Regions)
 		why := "Its bytes can't be trusted."
 		if b.Corruption != nil {
 			why = b.Corruption.Reason
@@ -344,17 +344,21 @@ func (s *scan) push(i int) {
 func (s *scan) rollback(ref Ref) {
 	target := ref.Block.Target()
 	instant := ref.Block.Instant()
+	// What is said of every block that a command removes must not be as long as the command's header may be.
+	of, by := clip(target), clip(instant)
 	var removed []int
+	blocks := 0 // as Hudi counts them
 	remove := func(i int) {
 		removed = append(removed, i)
 		f := &s.res.Fates[i]
+		blocks += max(1, f.Block.Regions)
 		f.By, f.ByFile, f.ByBlock = instant, ref.File, ref.Block.Index
 		if f.Outcome == Corrupt {
-			f.Why += fmt.Sprintf(" The rollback of %s also dropped it.", target)
+			f.Why += fmt.Sprintf(" The rollback of %s also dropped it.", of)
 			return
 		}
 		f.Outcome = RolledBack
-		f.Why = fmt.Sprintf("Rolled back by the command block %d of %s, instant %s.", ref.Block.Index, s.files[ref.File].Name, instant)
+		f.Why = fmt.Sprintf("Rolled back by the command block %d of %s, instant %s.", ref.Block.Index, s.files[ref.File].Name, by)
 	}
 	switch s.o.Mode {
 	case ScanV1Until012:
@@ -387,7 +391,7 @@ func (s *scan) rollback(ref Ref) {
 			delete(s.live, target)
 		}
 		if s.o.Mode == ScanV1 {
-			s.res.Counters.Rollbacks += len(removed)
+			s.res.Counters.Rollbacks += blocks
 		} else {
 			s.res.Counters.Rollbacks++
 		}
@@ -400,7 +404,7 @@ func (s *scan) rollback(ref Ref) {
 		for _, i := range s.uncommitted[target] {
 			f := &s.res.Fates[i]
 			f.Outcome, f.By, f.ByFile, f.ByBlock = RolledBack, instant, ref.File, ref.Block.Index
-			f.Why = fmt.Sprintf("Rolled back by the command block %d of %s, instant %s. A read leaves it out before it gets there, because %s is not completed on the timeline.", ref.Block.Index, s.files[ref.File].Name, instant, target)
+			f.Why = fmt.Sprintf("Rolled back by the command block %d of %s, instant %s. A read leaves it out before it gets there, because %s is not completed on the timeline.", ref.Block.Index, s.files[ref.File].Name, by, of)
 		}
 		delete(s.uncommitted, target)
 	}
@@ -471,10 +475,10 @@ func (s *scan) finishTwoPass() {
 			queue = append(queue, into)
 		}
 	}
-	originals := map[string][]string{}
+	originals := map[string][]string{} // clipped
 	for _, g := range s.groups {
 		if f := resolve(g.instant); f != g.instant {
-			originals[f] = append(originals[f], g.instant)
+			originals[f] = append(originals[f], clip(g.instant))
 		}
 	}
 	for _, in := range slices.Backward(queue) {
@@ -496,7 +500,7 @@ func (s *scan) finishTwoPass() {
 		out, by := Unused, g.instant
 		why := "Written by a log compaction; none of the blocks it replaces is valid here, so it has no place."
 		if f := resolve(g.instant); f != g.instant {
-			out, by, why = Compacted, f, fmt.Sprintf("Replaced by the log compaction of instant %s.", f)
+			out, by, why = Compacted, f, fmt.Sprintf("Replaced by the log compaction of instant %s.", clip(f))
 		}
 		for _, i := range g.blocks {
 			f := &s.res.Fates[i]
@@ -504,6 +508,15 @@ func (s *scan) finishTwoPass() {
 			s.step(Skip, f.Ref, why)
 		}
 	}
+}
+
+// clip is an instant as it is said of many blocks: whole, unless it is longer than any writer makes one.
+func clip(instant string) string {
+	const most = 64
+	if len(instant) <= most {
+		return instant
+	}
+	return strings.ToValidUTF8(instant[:most], "") + "…"
 }
 
 func orNone(instant string) string {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -530,6 +531,64 @@ func TestManyBlocks(t *testing.T) {
 		}
 		if len(r.Blocks) != want {
 			t.Errorf("%s: %d blocks", m, len(r.Blocks))
+		}
+	}
+}
+
+// TestHostileLinear scans logs that were made to cost much, and ones ten times as large: commands whose targets are nowhere,
+// headers whose instants are as long as the log, and corrupt blocks that many commands meet.
+func TestHostileLinear(t *testing.T) {
+	long := strings.Repeat("9", 1<<20)
+	for _, k := range []struct {
+		name string
+		make func(f *logfiletest.File, n int)
+	}{
+		{"targets nowhere", func(f *logfiletest.File, n int) {
+			for i := range n {
+				data(f, fmt.Sprintf("1%08d", i), "a").Rollback(fmt.Sprintf("2%08d", i), fmt.Sprintf("3%08d", i))
+			}
+		}},
+		{"one target again and again", func(f *logfiletest.File, n int) {
+			for i := range n {
+				data(f, "1", "a").Rollback(fmt.Sprintf("2%08d", i), "1")
+			}
+		}},
+		{"a long instant that rolls back all", func(f *logfiletest.File, n int) {
+			for range n {
+				data(f, "1", "a")
+			}
+			f.Rollback(long, "1")
+		}},
+		{"log compactions of one another", func(f *logfiletest.File, n int) {
+			for i := range n {
+				data(f, fmt.Sprintf("1%08d", i), "a", logfiletest.Entry{Key: logfile.CompactedBlockTimes, Value: fmt.Sprintf("1%08d", i+1)})
+			}
+			data(f, fmt.Sprintf("1%08d", n), "a")
+		}},
+		{"magics and rollbacks", func(f *logfiletest.File, n int) {
+			for i := range n {
+				f.Raw([]byte("#HUDI#")...).Rollback(fmt.Sprintf("2%08d", i), "1")
+			}
+		}},
+	} {
+		for _, m := range []Mode{Scan1x, ScanV2, ScanV1, ScanV1Until012} {
+			took := func(n int) (allocated float64) {
+				f := &logfiletest.File{}
+				k.make(f, n)
+				fs := one(t, f)
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				if _, err := Scan(t.Context(), fs, Options{Mode: m}); err != nil {
+					t.Fatal(err)
+				}
+				runtime.ReadMemStats(&after)
+				return float64(after.TotalAlloc - before.TotalAlloc)
+			}
+			if a, b := took(1000), took(10_000); b > 12*max(a, 1<<20) {
+				t.Errorf("%s, %s: %.0f bytes allocated, %.0f for ten times as many", k.name, m, a, b)
+			} else {
+				t.Logf("%-36s %-28s %9.0f %10.0f", k.name, m, a, b)
+			}
 		}
 	}
 }

@@ -384,13 +384,13 @@ func (t *Table) undone(ctx context.Context, i *timeline.Instant) ([]string, erro
 		if !ok {
 			return nil, nil
 		}
-		b, err := t.DataTimeline.ReadFile(ctx, f)
-		if err != nil {
+		var m *commitmeta.RestoreMetadata
+		err := t.DataTimeline.With(ctx, f, func(data []byte) error {
+			m, _ = commitmeta.ParseRestore(data)
+			return nil
+		})
+		if err != nil || m == nil {
 			return nil, err
-		}
-		m, err := commitmeta.ParseRestore(b)
-		if err != nil {
-			return nil, nil
 		}
 		out := m.Instants
 		for _, list := range m.Rollbacks {

@@ -182,7 +182,7 @@ func (f *Flink) snapshot(ctx context.Context) (*Round, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Gone, r.Notes = gone, append(r.Notes, notes...)
+	r.Gone, r.Notes = gone, append(append(r.Notes, v.Contradictions()...), notes...)
 	if len(r.Splits) == 0 {
 		f.none(r)
 	}

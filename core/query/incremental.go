@@ -374,6 +374,7 @@ func (n *incremental) files(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	n.p.Notes = append(n.p.Notes, view.Contradictions()...)
 	if n.t.Config.MergeOnRead() {
 		sel.AsOf = n.commits[len(n.commits)-1].Requested
 		sel.Slices = n.slices(view.Over(n.visible), sel.AsOf)
@@ -564,6 +565,7 @@ func (n *incremental) scanAll(ctx context.Context, sel table.Selection) error {
 	if err != nil {
 		return err
 	}
+	n.p.Notes = append(n.p.Notes, v.Contradictions()...)
 	sel.AsOf, sel.Timeline, sel.Slices, sel.Blocks, sel.Keep = v.Latest, v.Timeline, nil, nil, n.full
 	skipped := false
 	for _, part := range v.Partitions {

@@ -110,18 +110,15 @@ func travelRefusal(ctx context.Context, t *table.Table, tl *timeline.Timeline, a
 
 // readClean reads a clean, nil when it can't be decoded.
 func readClean(ctx context.Context, tl *timeline.Timeline, i *timeline.Instant) (*commitmeta.CleanMetadata, error) {
-	b, err := tl.ReadFile(ctx, i.File)
-	if err != nil {
-		if storage.IsNotExist(err) {
-			return nil, nil
-		}
-		return nil, err
-	}
-	m, err := commitmeta.ParseClean(b)
-	if err != nil {
+	var m *commitmeta.CleanMetadata
+	err := tl.With(ctx, i.File, func(data []byte) error {
+		m, _ = commitmeta.ParseClean(data)
+		return nil
+	})
+	if storage.IsNotExist(err) {
 		return nil, nil
 	}
-	return m, nil
+	return m, err
 }
 
 // removedFile is a data file that a clean removed.

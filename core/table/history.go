@@ -27,6 +27,7 @@ func (t *Table) loadArchived(ctx context.Context, tl *timeline.Timeline) (*timel
 		if err != nil {
 			return nil, err
 		}
+		t.archiveElsewhere(ctx, a)
 		t.archived = a
 	}
 	return t.archived, nil

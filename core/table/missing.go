@@ -24,9 +24,12 @@ func (t *Table) missingNotes(ctx context.Context, view *filegroup.View, asOf str
 		out = append(out, t.Config.Cut)
 	}
 	for _, f := range slices.Concat(view.Timeline.Findings, view.Findings) {
-		if f.Level == "error" {
+		if f.Level == "error" && (asOf == "" || f.Title != filegroup.PassedOverTitle) {
 			out = append(out, f.Title+". "+f.Detail)
 		}
+	}
+	if detail, _ := view.PassedOverLogs(t.Config, asOf); detail != "" {
+		out = append(out, filegroup.PassedOverTitle+". "+detail)
 	}
 	last := view.Timeline.Commits().Completed().Last()
 	if last == nil || asOf != "" {
@@ -155,6 +158,7 @@ func (t *Table) missingFiles(ctx context.Context, view *filegroup.View, q Query,
 		}
 	}
 	present := map[string]map[string]bool{}
+	passed := map[string]map[string]string{}
 	seen := map[string]bool{}
 	var out []MissingFile
 	slices.Sort(want)
@@ -169,6 +173,7 @@ func (t *Table) missingFiles(ctx context.Context, view *filegroup.View, q Query,
 			}
 			if present[p.Partition] == nil {
 				present[p.Partition] = namesOf(view.Partition(p.Partition))
+				passed[p.Partition] = view.PassedOverBases(p.Partition)
 			}
 			for i := range p.Stats {
 				st := &p.Stats[i]
@@ -188,6 +193,9 @@ func (t *Table) missingFiles(ctx context.Context, view *filegroup.View, q Query,
 					file := path.Join(p.Partition, name)
 					if present[p.Partition][name] || seen[file] || !t.needs(q, slice[id], name, &done[n]) {
 						continue
+					}
+					if b, ok := filegroup.ParseBaseName(name); ok && b.Instant < passed[p.Partition][b.FileID] {
+						continue // superseded by a base file that is there, and passed over
 					}
 					seen[file] = true
 					_, isLog := logfile.ParseName(name)

@@ -238,6 +238,9 @@ type Plan struct {
 
 // Plan plans a query (spec file-view.md section 11).
 func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Plan, error) {
+	if err := t.checkFormat(); err != nil {
+		return nil, err
+	}
 	asked := new(askedFiles)
 	look, stop := t.beside(ctx, func(beside context.Context) (*filegroup.View, error) {
 		v, err := t.View(beside, progress)
@@ -275,6 +278,16 @@ func (t *Table) Plan(ctx context.Context, q Query, progress func(dirs int)) (*Pl
 		return nil, err
 	}
 	p.Gone, p.Notes = gone, append(p.Notes, notes...)
+	p.Remarks = append(p.Remarks, p.contradictions(ctx)...)
+	unknown, err := view.Unknown(ctx, p.AsOf, func(partition, fileID string) bool {
+		return (len(q.Partitions) == 0 || slices.Contains(q.Partitions, partition)) && (q.FileID == "" || q.FileID == fileID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if unknown != "" {
+		p.Notes = append(p.Notes, unknown)
+	}
 	return p, p.finish(q)
 }
 
@@ -436,6 +449,16 @@ func (p *Plan) options(s groupreader.Slice, ro ReadOptions) (*groupreader.Option
 	if p.internal != nil {
 		o.Evolve = p.t.mappings(p.tl, p.internal)
 	}
+	if c.PopulateMetaFields() {
+		o.MetaFields = true
+		switch keys := c.RecordKeyFields(); c.KeyGeneratorType() {
+		case "SIMPLE", "COMPLEX", "TIMESTAMP", "CUSTOM", "NON_PARTITION":
+			if len(keys) == 1 {
+				o.KeyField = keys[0]
+			}
+		}
+	}
+	o.Written = p.t.written(p.tl)
 	if len(s.Logs) > 0 {
 		rules, _, err := p.t.rulesFor(p.Query)
 		if err != nil && !(o.SkipMerge && !o.Release.SkipMergesLogs) {

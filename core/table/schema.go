@@ -12,6 +12,7 @@ import (
 	"hudiscope/core/logfile"
 	"hudiscope/core/schema"
 	"hudiscope/core/storage"
+	"hudiscope/core/timeline"
 )
 
 // Schema resolves the table schema (spec queries.md section 3): the newest completed commit that
@@ -125,6 +126,22 @@ func (t *Table) SchemaAt(ctx context.Context, instant string) (*Schema, error) {
 	}
 	t.schemas[instant] = out
 	return out, nil
+}
+
+// written returns the schema that the metadata of a completed commit of a timeline has, nil where there is none.
+func (t *Table) written(tl *timeline.Timeline) func(ctx context.Context, instant string) (*schema.Type, error) {
+	return func(ctx context.Context, instant string) (*schema.Type, error) {
+		for _, i := range tl.Find(instant) {
+			if !i.IsCompleted() {
+				continue
+			}
+			m, err := tl.CommitMetadata(ctx, &i)
+			if err == nil && m.Extra["schema"] != "" {
+				return schema.Parse(m.Extra["schema"])
+			}
+		}
+		return nil, nil
+	}
 }
 
 // mayHaveOperation tells for which tables the question whether data files carry _hoodie_operation

@@ -60,6 +60,9 @@ func (p *Plan) PathValues() bool { return p.partitions == AsSnapshot }
 
 // PlanSelection makes a plan of chosen slices.
 func (t *Table) PlanSelection(s Selection) (*Plan, error) {
+	if err := t.checkFormat(); err != nil {
+		return nil, err
+	}
 	p := &Plan{Query: s.Query, AsOf: s.AsOf, Slices: s.Slices, t: t, tl: s.Timeline, blocks: s.Blocks, keep: s.Keep}
 	p.setSchema(s.Schema)
 	p.partitions, p.unmerged, p.keepBase = s.Partitions, s.Unmerged, s.KeepBase

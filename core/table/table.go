@@ -8,10 +8,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"hudiscope/core/config"
+	"hudiscope/core/corrupt"
 	"hudiscope/core/evolve"
 	"hudiscope/core/filegroup"
 	"hudiscope/core/groupreader"
@@ -90,6 +92,22 @@ func (t *Table) Timeline(ctx context.Context) (*timeline.Timeline, error) {
 	return t.timeline, nil
 }
 
+// checkFormat refuses a base file format that is none: which files are base files is not known then.
+func (t *Table) checkFormat() error {
+	c := t.Config
+	if slices.Contains([]string{"PARQUET", "ORC", "HFILE", "LANCE"}, c.BaseFormat()) {
+		return nil
+	}
+	key := "hoodie.table.base.file.format"
+	e, ok := c.Props.Entry(key)
+	if !ok {
+		key = "hoodie.table.ro.file.format"
+		e, _ = c.Props.Entry(key)
+	}
+	return &corrupt.Error{File: c.File, Offset: corrupt.Unknown, Part: fmt.Sprintf("%s (line %d)", key, e.Line), Want: "PARQUET, ORC, HFILE or LANCE", Got: fmt.Sprintf("%q", e.Value),
+		Try: "Correct the property: the names of the files in the partitions tell the format."}
+}
+
 // mergeRules turns the table's merge decision into the rules of record merging. What is not
 // part of Hudi is a MergeUnsupported error.
 func (t *Table) mergeRules() (merge.Rules, error) {
@@ -107,6 +125,9 @@ func (t *Table) mergeRules() (merge.Rules, error) {
 	}
 	if err := r.Check(); err != nil {
 		why := "versions of this table's records can't be merged: " + err.Error()
+		if where := t.Config.UnknownMode(t.Merge); where != "" {
+			why = "versions of this table's records can't be merged: " + where
+		}
 		if r.Mode == merge.Custom && t.Merge.Payload != "" {
 			why = "records of this table are merged by the payload class " + t.Merge.Payload + ", which is not known here"
 		}

@@ -489,10 +489,17 @@ func (t *Timeline) archiveRecords(ctx context.Context, path string, block func(i
 				return corrupt.InFile(err, path)
 			}
 			d.Reset(batch)
-			if err := d.Append(batch, rec.Data); err != nil {
+			damaged := func(err error) error {
 				return &corrupt.Error{File: path, Offset: rec.Offset, Part: fmt.Sprintf("archived instant, record %d", rec.Index), Err: err}
 			}
-			if err := each(b.Index, rec.Index, commitmeta.RowJSON(batch, 0)); err != nil {
+			if err := d.AppendWithin(batch, rec.Data, commitmeta.MaxSlots); err != nil {
+				return damaged(err)
+			}
+			text, err := commitmeta.Text(batch, 0)
+			if err != nil {
+				return damaged(err)
+			}
+			if err := each(b.Index, rec.Index, text); err != nil {
 				return err
 			}
 		}

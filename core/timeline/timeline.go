@@ -478,19 +478,46 @@ func (t *Timeline) WithArchived(a *Archived) *Timeline {
 	return &out
 }
 
-// ReadFile reads the bytes of one of the timeline's files.
-func (t *Timeline) ReadFile(ctx context.Context, f File) ([]byte, error) {
-	return storage.ReadAll(ctx, t.src, f.Path, commitmeta.MaxFile)
+// reading bounds the bytes of metadata files that this process holds at a time while they are decoded: many are read
+// at once. Whoever has its part waits for no other file.
+var reading = commitmeta.NewBudget(64 << 20)
+
+// With reads one of the timeline's files and hands its bytes to use, which must not keep them and reads no other file
+// of a timeline. How much all calls hold at a time is bounded, so that one may wait for others. An error of use that
+// names no file is given this one.
+func (t *Timeline) With(ctx context.Context, f File, use func(data []byte) error) error {
+	o, err := t.src.Open(ctx, f.Path)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	size, err := o.Size(ctx)
+	if err != nil {
+		return err
+	}
+	if size > commitmeta.MaxFile {
+		return &storage.Fault{Op: "read", Path: f.Path, Kind: storage.Refused, Err: fmt.Errorf("the file has %d bytes, more than the limit of %d", size, commitmeta.MaxFile)}
+	}
+	release, err := reading.Take(ctx, size)
+	if err != nil {
+		return err
+	}
+	defer release()
+	data := make([]byte, size)
+	if err := storage.ReadFull(ctx, o, data, 0); err != nil {
+		return err
+	}
+	return corrupt.InFile(use(data), f.Path)
 }
 
 // Decode reads and decodes one of the timeline's files as JSON.
 func (t *Timeline) Decode(ctx context.Context, f File) (commitmeta.Decoded, error) {
-	data, err := t.ReadFile(ctx, f)
-	if err != nil {
-		return commitmeta.Decoded{}, err
-	}
-	d, err := commitmeta.Decode(data)
-	return d, corrupt.InFile(err, f.Path)
+	var d commitmeta.Decoded
+	err := t.With(ctx, f, func(data []byte) (err error) {
+		d, err = commitmeta.Decode(data)
+		return err
+	})
+	return d, err
 }
 
 // read decodes the instant's file of a state.
@@ -500,13 +527,18 @@ func read[T any](ctx context.Context, t *Timeline, i *Instant, s State, parse fu
 	if !ok {
 		return none, &storage.Fault{Op: "open", Path: t.Dir, Location: t.src.Location(), Kind: storage.NotFound, Err: fmt.Errorf("%s has no file in state %s", i, s)}
 	}
-	data, err := t.ReadFile(ctx, f)
+	return ReadAs(ctx, t, f, parse)
+}
+
+// ReadAs reads one of the timeline's files and decodes it, as in [Timeline.With].
+func ReadAs[T any](ctx context.Context, t *Timeline, f File, parse func([]byte) (T, error)) (T, error) {
+	var v, none T
+	err := t.With(ctx, f, func(data []byte) (err error) {
+		v, err = parse(data)
+		return err
+	})
 	if err != nil {
 		return none, err
-	}
-	v, err := parse(data)
-	if err != nil {
-		return none, corrupt.InFile(err, f.Path)
 	}
 	return v, nil
 }
@@ -526,15 +558,11 @@ func (t *Timeline) CompactionPlan(ctx context.Context, i *Instant) (*commitmeta.
 		return plan, err
 	}
 	path := t.meta + "/.aux/" + i.Requested + ".compaction.requested"
-	data, e := storage.ReadAll(ctx, t.src, path, commitmeta.MaxFile)
-	if e != nil {
-		if storage.IsNotExist(e) {
-			return nil, err
-		}
-		return nil, e
+	plan, e := ReadAs(ctx, t, File{Path: path}, commitmeta.ParseCompactionPlan)
+	if storage.IsNotExist(e) {
+		return nil, err
 	}
-	plan, e = commitmeta.ParseCompactionPlan(data)
-	return plan, corrupt.InFile(e, path)
+	return plan, e
 }
 
 // RequestedReplace reads the request of a replacecommit or clustering; commitmeta.ErrEmpty

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -154,6 +155,30 @@ var operations = []operation{
 	}},
 }
 
+// magics makes a table whose log ends with n KiB of magics: each begins a corrupt block.
+func magics(folder string, n int64) error {
+	if err := logs(folder, mib); err != nil {
+		return err
+	}
+	found := false
+	err := filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || found || !strings.Contains(e.Name(), ".log.") {
+			return err
+		}
+		found = true
+		f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteString(strings.Repeat("#HUDI#", int(n)<<10/6))
+		return errors.Join(err, f.Close())
+	})
+	if err == nil && !found {
+		err = errors.New("no log file")
+	}
+	return err
+}
+
 // TestLinear does everything on tables of growing size and compares what it took: no count may grow
 // worse than the input. Counts don't depend on how busy the machine is.
 func TestLinear(t *testing.T) {
@@ -168,6 +193,7 @@ func TestLinear(t *testing.T) {
 		{"instants", []int64{100, 1000}, func(dir string, n int64) error { return instants(dir, int(n)) }, func(n int64) int64 { return n }, false},
 		{"files", []int64{100, 1000}, func(dir string, n int64) error { return files(dir, int(n), 10, false) }, func(n int64) int64 { return n }, false},
 		{"files with a metadata table", []int64{350, 1000}, func(dir string, n int64) error { return files(dir, int(n), 10, true) }, func(n int64) int64 { return n }, true},
+		{"KiB of magics in a log", []int64{16, 96}, magics, func(int64) int64 { return 0 }, false},
 		{"MiB of log", []int64{2, 16}, func(dir string, n int64) error { return logs(dir, n*mib) }, func(int64) int64 { return 0 }, false},
 	}
 	for _, k := range kinds {

@@ -379,13 +379,28 @@ func fromBody(w http.ResponseWriter, r *http.Request, req any, limit int64) erro
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
+	at := int64(-1)
 	if err = d.Decode(req); err == nil {
-		if _, err = d.Token(); errors.Is(err, io.EOF) {
+		at = d.InputOffset()
+		for at < int64(len(b)) && strings.IndexByte(" \t\r\n", b[at]) >= 0 {
+			at++
+		}
+		if at == int64(len(b)) {
 			return nil
 		}
 		err = errors.New("there is more after the JSON value")
 	}
-	return &api.Fault{Kind: "invalid request", Offset: d.InputOffset(), Part: "body", Message: fmt.Sprintf("The body is not the JSON of this request: %v.", err)}
+	var syntax *json.SyntaxError
+	var typed *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		at = max(syntax.Offset-1, 0) // the bytes read, the offending one included
+	case errors.As(err, &typed):
+		at = max(typed.Offset-1, 0) // the last byte of the value
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		at = int64(len(b)) // it ends too early
+	}
+	return &api.Fault{Kind: "invalid request", Offset: at, Part: "body", Message: fmt.Sprintf("The body is not the JSON of this request: %v.", err)}
 }
 
 // optPrefix begins the parameters that are entries of a map.

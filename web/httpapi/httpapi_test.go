@@ -169,6 +169,26 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestBodyOffsets: a fault of a body names the byte, or none when it is not known.
+func TestBodyOffsets(t *testing.T) {
+	s := start(t, Options{MaxBody: 100})
+	for body, want := range map[string]int64{
+		`{"table":"trips",]`:            17,
+		`x`:                             0,
+		`{"table":"trips"} x`:           18,
+		`{"table":"tri`:                 13,
+		``:                              0,
+		`{"table":"trips","x":1}`:       -1,
+		`{"table":"trips","limit":"a"}`: 27,
+	} {
+		_, _, answer := call(t, "POST", s.URL+"/api/rows", body, "Content-Type", "application/json")
+		var got struct{ Fault *api.Fault }
+		if err := json.Unmarshal([]byte(answer), &got); err != nil || got.Fault == nil || got.Fault.Offset != want {
+			t.Errorf("%s: %v, want byte %d: %s", body, err, want, answer)
+		}
+	}
+}
+
 func TestNothingIsAllowedByDefault(t *testing.T) {
 	s := httptest.NewServer(New(reader{tabletest.Open(t, "mor_trips_h120")}, Options{}))
 	defer s.Close()
