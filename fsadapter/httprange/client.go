@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -694,10 +693,12 @@ func contentLength(resp *Response) (int64, bool) {
 func readBody(r io.Reader, limit int64) ([]byte, error) {
 	r = io.LimitReader(r, limit+1)
 	var parts [][]byte
+	total := 0
 	part := make([]byte, 0, 4<<10)
 	for {
 		if len(part) == cap(part) {
 			parts = append(parts, part)
+			total += len(part)
 			part = make([]byte, 0, min(2*cap(part), 4<<20))
 		}
 		n, err := r.Read(part[len(part):cap(part)])
@@ -711,6 +712,10 @@ func readBody(r io.Reader, limit int64) ([]byte, error) {
 		if len(parts) == 0 {
 			return part, err
 		}
-		return slices.Concat(append(parts, part)...), err
+		all := make([]byte, 0, total+len(part))
+		for _, p := range append(parts, part) {
+			all = append(all, p...)
+		}
+		return all, err
 	}
 }
