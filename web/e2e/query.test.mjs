@@ -67,6 +67,8 @@ test("tasks are drawn to scale and follow Spark's numbers and a limit", async ()
   assert.equal(await p.locator(".task .piece").count(), plan.parts.length);
   // The widths are in the proportion of the bytes.
   await p.click('button:has-text("Bytes only")');
+  // They are drawn anew after the click.
+  await p.waitForFunction(() => [...document.querySelectorAll(".task .piece")].every((e) => e.getBoundingClientRect().width > 0), null, { timeout: 10000 }).catch(() => {});
   const widths = await p.locator(".task .piece").evaluateAll((list) => list.map((e) => e.getBoundingClientRect().width));
   const bytes = plan.parts.map((x) => x.bytes).sort((a, b) => b - a);
   const all = bytes.reduce((a, b) => a + b);
