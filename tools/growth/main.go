@@ -62,7 +62,7 @@ type point struct {
 
 const (
 	// worst is the exponent that counts as growing with the input; the rest is noise of a busy machine.
-	worst = 1.15
+	worst = 1.1
 	// small is the processor time in seconds below which a run says more about starting a program than
 	// about its input.
 	small = 0.05
@@ -79,12 +79,15 @@ const (
 func all() []series {
 	health := command{name: "health", args: []string{"health", "TABLE", "--json"}, fails: []int{3, 4}}
 	simple := func(name string) command { return command{name: name, args: []string{name, "TABLE", "--json"}} }
+	// From one block's time, which is near that of starting, to 100 MB of answer.
+	blocks := simple("blocks")
+	blocks.worst = 1.15
 	scan := command{name: "scan", args: []string{"scan", "TABLE", "", logFile, "--json"}}
 	rows := command{name: "rows", args: []string{"rows", "TABLE", "--json"}}
 	sizes := []int64{10, 1000, 100_000}
 	return []series{
 		{"instants", "Instants", "instants", sizes, func(dir string, n int64) error { return instants(dir, int(n)) },
-			[]command{simple("timeline"), simple("slices"), simple("blocks"), scan, rows, simple("plan"), health}, false, false},
+			[]command{simple("timeline"), simple("slices"), blocks, scan, rows, simple("plan"), health}, false, false},
 		{"files", "Files, listed from the storage", "files", sizes, func(dir string, n int64) error { return files(dir, int(n), perPartition, false) },
 			[]command{simple("timeline"), simple("slices"), rows, simple("plan"), health}, false, false},
 		{"files-metadata", "Files over HTTP, listed by a metadata table where there are more than 32 partitions", "files", sizes, func(dir string, n int64) error { return files(dir, int(n), perPartition, true) },
@@ -101,7 +104,9 @@ func all() []series {
 			}, false, false},
 		// The tables are those of logs.
 		{"browser", "Bytes of a log, in the browser's engine over HTTP", "MiB", []int64{1, 16, 128, 512, 2048}, nil,
-			[]command{{name: "list of blocks", bound: 256}, {name: "100 records of each of three blocks", bound: 256},
+			[]command{
+				// Measured as 1.14 from 512 MiB to 2 GiB, all processes of the browser together; why is not known.
+				{name: "list of blocks", bound: 256, worst: 1.2}, {name: "100 records of each of three blocks", bound: 256},
 				// Of 2 GiB, more than half of the processor time is the browser's own process, which writes and compacts IndexedDB.
 				{name: "first 100 merged rows", bound: 256, worst: 1.5}}, false, true},
 	}
